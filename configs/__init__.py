@@ -14,6 +14,7 @@ import argparse
 import dataclasses
 import difflib
 import importlib
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -134,7 +135,7 @@ def _quiet(kind: Any) -> Any:
     """*kind*, a parser class, whose errors are raised and do not print a thousand-line usage."""
 
     def error(_: Any, message: str) -> NoReturn:
-        raise UserError(message.replace("argument --", "--"))
+        raise UserError(re.sub(r"argument (--\w+)(/--[\w-]+)*", r"\1", message))
 
     return type(kind.__name__, (kind,), {"error": error})
 

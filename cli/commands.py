@@ -1,0 +1,29 @@
+"""The commands of ``kernelwright``: a name, the module whose ``main`` it runs, one line of help.
+
+Plain data: nothing is imported until a command is chosen.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command."""
+
+    name: str
+    module: str
+    """Where ``main(argv) -> int`` is."""
+    help: str
+
+
+COMMANDS = (
+    Command("run", "kernelwright.cli.run", "every stage of a recipe in order; resumes"),
+    Command("synth", "kernelwright.data_synth.__main__", "make tasks and verified answers"),
+    Command("sft", "kernelwright.sft.__main__", "fine-tune on verified or on sampled answers"),
+    Command("rl", "kernelwright.rl.__main__", "reinforcement learning against the verifier"),
+    Command("eval", "kernelwright.eval.__main__", "sample a model on tasks and score it"),
+    Command("verify", "kernelwright.rewards.__main__", "judge one kernel, gate by gate"),
+    Command("report", "kernelwright.eval.report", "one HTML page about a run"),
+    Command("backends", "kernelwright.cli.backends", "the installed reward backends"),
+    Command("doctor", "kernelwright.cli.doctor", "what this machine can do, and what is missing"),
+)
