@@ -7,6 +7,7 @@ What a command does, and its own flags, are in its module.
 import difflib
 import importlib
 import logging
+import os
 import sys
 from importlib.metadata import version
 
@@ -43,6 +44,9 @@ def main(argv: list[str] | None = None) -> int:
         status: int = importlib.import_module(modules[name]).main(rest)
     except UserError as error:
         return _failed(str(error))
+    except BrokenPipeError:  # `kernelwright ... | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         print("kernelwright: interrupted", file=sys.stderr)
         return 130

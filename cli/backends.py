@@ -18,14 +18,16 @@ def statuses() -> Iterator[tuple[str, str, str | None]]:
 
 def main(argv: list[str] | None = None) -> int:
     """Print the table; 0 where at least one backend can run here, else 1."""
-    parser = argparse.ArgumentParser("kernelwright backends", description=__doc__)
+    parser = argparse.ArgumentParser(
+        "kernelwright backends", description="The installed reward backends, and what each needs."
+    )
     parser.parse_args(argv)
     from rich.console import Console
     from rich.table import Table
 
     rows = list(statuses())
-    table = Table("backend", "from", "on this machine", box=None)
+    table = Table("backend", "on this machine", "from", box=None)
     for name, origin, missing in rows:
-        table.add_row(name, origin, "ready" if missing is None else missing)
+        table.add_row(name, "ready" if missing is None else missing, origin)
     Console().print(table)
     return 0 if any(missing is None for _, _, missing in rows) else 1

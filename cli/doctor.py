@@ -9,7 +9,11 @@ from kernelwright.cli.machine import Finding, findings
 
 def main(argv: list[str] | None = None) -> int:
     """Print the findings; 1 where something that every stage needs is missing."""
-    parser = argparse.ArgumentParser("kernelwright doctor", description=__doc__)
+    parser = argparse.ArgumentParser(
+        "kernelwright doctor",
+        description="What this machine can do, and what is missing.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--json", action="store_true", help="one JSON list instead of a table")
     args = parser.parse_args(argv)
     found = list(findings())

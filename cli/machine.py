@@ -89,13 +89,13 @@ def _disk() -> Finding:
 
 
 def _compiler() -> Finding:
-    value = _first_line("g++", "--version")
+    value = _says("g++", "--version")
     cure = "install a C++17 compiler (Debian, Ubuntu: apt-get install g++)"
     return Finding("g++", value or "missing", None if value else cure)
 
 
 def _accelerators() -> Iterator[Finding]:
-    value = _first_line("nvcc", "--version")
+    value = _says("nvcc", "--version", word="release")
     cure = None if value else "install the CUDA toolkit to build CUDA kernels"
     yield Finding("nvcc", value or "missing", cure, needed=False)
     try:
@@ -128,8 +128,9 @@ def _sandbox() -> Iterator[Finding]:
         yield Finding(f"sandbox {layer}", value, cure, needed=False)
 
 
-def _first_line(*command: str) -> str:
+def _says(*command: str, word: str = "") -> str:
+    """The first line with *word* that *command* prints; empty where there is no such program."""
     if shutil.which(command[0]) is None:
         return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return (done.stdout.splitlines() or [""])[0]
+    return next((line for line in done.stdout.splitlines() if word in line), "")

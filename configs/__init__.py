@@ -41,7 +41,7 @@ def parse(schema: type, *trainer: str | type, argv: Sequence[str] | None = None)
         raise SystemExit(0)
     try:
         path, flags = _split(given)
-        values = {} if path is None else _read(path)
+        values = {} if path is None else read_yaml(path)
         return _build((schema, *map(_load, trainer)), values, flags, str(path))
     except UserError as error:
         print(f"{prog}: error: {error}", file=sys.stderr)
@@ -74,7 +74,8 @@ def _split(argv: list[str]) -> tuple[Path | None, list[str]]:
     return (None if found.config is None else Path(found.config)), flags
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in file *path*; a `UserError` says what keeps it from being read."""
     import yaml
 
     try:
