@@ -11,7 +11,7 @@ import os
 import sys
 from importlib.metadata import version
 
-from kernelwright.cli.commands import COMMANDS
+from kernelwright.cli.commands import COMMANDS, find
 from kernelwright.configs.errors import UserError
 
 USAGE = """\
@@ -34,14 +34,14 @@ def main(argv: list[str] | None = None) -> int:
     if name == "--version":
         print(f"kernelwright {version('kernelwright')}")
         return 0
-    modules = {each.name: each.module for each in COMMANDS}
-    if name not in modules:
-        return _failed(f"no command {name!r}; {_cure(name, list(modules))}")
+    command = find(name)
+    if command is None:
+        return _failed(f"no command {name!r}; {_cure(name, [each.name for each in COMMANDS])}")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("kernelwright").setLevel(logging.INFO)
     sys.argv[0] = f"kernelwright {name}"  # what parsers call the program in usage and errors
     try:
-        status: int = importlib.import_module(modules[name]).main(rest)
+        status: int = importlib.import_module(command.module).main(rest)
     except UserError as error:
         return _failed(str(error))
     except BrokenPipeError:  # `kernelwright ... | head`: the reader has seen enough

@@ -74,10 +74,13 @@ def _stage(file: Path, entry: dict[str, Any]) -> Stage:
     for key in ("name", "command"):
         if not isinstance(entry.get(key), str):
             raise UserError(f"{file}: a stage has no {key!r}: {entry}")
-    commands = [each.name for each in COMMANDS if each.name != "run"]
+    commands = {each.name: each for each in COMMANDS if each.name != "run"}
     if entry["command"] not in commands:
         raise UserError(f"{file}: no command {entry['command']!r}; use {', '.join(commands)}")
     config = file.parent / entry["config"] if entry.get("config") else None
+    if (config is None) == bool(commands[entry["command"]].schema):
+        wants = "needs a" if config is None else "takes no"
+        raise UserError(f"{file}: stage {entry['name']!r}: {entry['command']} {wants} config")
     return Stage(
         entry["name"],
         entry["command"],

@@ -13,8 +13,10 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from kernelwright.cli.budget import Budget, budget
+from kernelwright.cli.check import settings
 from kernelwright.cli.ledger import LEDGER, Done, read_ledger, sole_owner, write_ledger
 from kernelwright.cli.recipe import Stage, read_recipe
 from kernelwright.configs.errors import UserError
@@ -39,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         done = read_ledger(run)
         _refuse_changes(stages, done)
         left = [stage for stage in stages if stage.name not in done]
-        _check_disk(run, _tell_budget(stages, done))
+        _check_disk(run, _tell_budget(stages, done, settings(left, run)))
         signal.signal(signal.SIGTERM, _interrupt)
         for stage in left:
             status, cost = _run_stage(stage, run)
@@ -78,7 +80,9 @@ def _refuse_changes(stages: list[Stage], done: dict[str, Done]) -> None:
             )
 
 
-def _tell_budget(stages: list[Stage], done: dict[str, Done]) -> Budget:
+def _tell_budget(
+    stages: list[Stage], done: dict[str, Done], known: dict[str, dict[str, Any]]
+) -> Budget:
     """Print what each stage will cost; the sum over those that are left."""
     from rich.console import Console
     from rich.table import Table
@@ -90,7 +94,7 @@ def _tell_budget(stages: list[Stage], done: dict[str, Done]) -> Budget:
         table.add_column(name, justify="right")
     total = Budget()
     for stage in stages:
-        cost = budget(stage.command, stage.settings())
+        cost = budget(stage.command, known.get(stage.name, {}))
         if stage.name in done:
             table.add_row(stage.name, "done", "", "", f"{done[stage.name].wall_s / 60:.1f}")
         elif cost is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.cli.budget import Budget, budget
+from kernelwright.cli.check import settings
 from kernelwright.cli.ledger import sole_owner
 from kernelwright.cli.recipe import Stage, read_recipe
 from kernelwright.configs.errors import UserError
@@ -112,6 +113,8 @@ def test_ending_the_run_ends_the_stage(tmp_path: Path) -> None:
     ("stages", "message"),
     [
         (["{name: a, command: trian}"], "no command 'trian'"),
+        (["{name: a, command: eval}"], "stage 'a': eval needs a config"),
+        (["{name: a, command: report, config: x.yaml}"], "stage 'a': report takes no config"),
         (["{name: a}"], "a stage has no 'command'"),
         (["{name: a, command: eval, confg: x}"], "unknown key 'confg'"),
         ([LIST, LIST], "two stages are called 'list'"),
@@ -139,8 +142,23 @@ def test_the_run_folder_is_filled_in_and_an_unfinished_stage_resumes(tmp_path: P
     ]
 
 
-def test_every_stage_of_the_quick_start_has_a_budget() -> None:
-    for stage in read_recipe(Path("quickstart")):
-        cost = budget(stage.command, stage.settings())
+def test_a_misspelt_key_of_the_last_stage_is_told_before_the_first_one_runs(
+    tmp_path: Path,
+) -> None:
+    last = "{name: rl, command: rl, config: rl.yaml}"
+    folder = recipe(tmp_path / "two", LIST, last)
+    (folder / "rl.yaml").write_text("tasks: t.jsonl\nlerning_rate: 1e-6\n")
+    refused = run(folder)
+    assert refused.returncode == 2 and "list: kernelwright" not in refused.stdout
+    assert refused.stderr.splitlines()[-1] == (
+        "kernelwright: stage rl: error: unknown key 'lerning_rate'; did you mean 'learning_rate'?"
+    )
+
+
+def test_every_stage_of_the_quick_start_has_a_budget(tmp_path: Path) -> None:
+    stages = read_recipe(Path("quickstart"))
+    known = settings(stages, tmp_path)
+    for stage in stages:
+        cost = budget(stage.command, known.get(stage.name, {}))
         assert isinstance(cost, Budget) and cost.seconds > 0, stage.name
     assert budget("rl", {}) is None
