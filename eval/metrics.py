@@ -1,8 +1,8 @@
 """The figures of an evaluation, as pure functions of its rows.
 
-A share is taken within each task first and then over tasks, so that a task with more scored samples
-does not weigh more. An infra error or an invalid problem is no sample: it is in no denominator here,
-and `summary` counts it apart. The bound that counts for speed is the lower one.
+A share is taken within each task first and then over tasks, so that a task with more scored
+samples does not weigh more. An infra error or an invalid problem is no sample: it is in no
+denominator here, and `summary` counts it apart. The bound that counts for speed is the lower one.
 """
 
 import math
@@ -72,7 +72,7 @@ def groups(samples: Sequence[Sample]) -> list[Group]:
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float | None:
-    """Probability that one of *k* out of *n* samples is correct: 1 − C(n−c, k) / C(n, k).
+    """Probability that one of *k* out of *n* samples is correct: 1 - C(n-c, k) / C(n, k).
 
     Unbiased (Chen et al., 2021). None where fewer than *k* samples were scored.
     """
