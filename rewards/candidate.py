@@ -1,7 +1,7 @@
 """A candidate answer, and the deterministic contract that takes its source from a completion.
 
 The contract: text after the last ``</think>``, if any; in it the one fenced code block that defines
-``ModelNew``. No block, an unclosed block, two answers or an oversized one is an `ExtractError`, whose
+``ModelNew``. No block, an unclosed one, two answers or an oversized one is an `ExtractError`, whose
 text is the verdict's detail. The code is not parsed here beyond that, and never run.
 """
 

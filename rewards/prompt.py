@@ -1,8 +1,8 @@
 """A task as chat messages: the only place that writes a prompt for a first answer.
 
 Two styles. ``full`` states the rules, as a general model needs them (after MusaCoder, appendix A);
-``terse`` is the reference alone, for policies trained from scratch on nothing else. The answer's side
-of the contract is `candidate.extract`.
+``terse`` is the reference alone, for policies trained from scratch on nothing else. The answer's
+side of the contract is `candidate.extract`.
 """
 
 from kernelwright.rewards.task import Task
@@ -27,7 +27,7 @@ _LANGUAGES = {
 
 
 def messages(task: Task, backend: str, style: str = "full") -> list[dict[str, str]]:
-    """Chat messages that ask for *task* in *backend*'s language. ``ValueError`` for another style."""
+    """Chat messages that ask for *task* in *backend*'s language."""
     reference = f"```python\n{task.source.strip()}\n```"
     if style == "terse":
         return [{"role": "user", "content": reference}]

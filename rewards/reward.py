@@ -1,7 +1,7 @@
 """The scalar reward of a verdict: the one place where the formula and its numbers live.
 
 Source: MusaCoder (arXiv 2606.04847), equation 2. The paper prints neither λ nor ν_max; ours are 0.5
-and 4. Unlike the paper, ν is the *lower* bound of the speed-up over the *fastest* baseline measured.
+and 4. Unlike the paper, ν is the *lower* bound of the speed-up over the *fastest* baseline.
 """
 
 from kernelwright.rewards.verdict import UNSCORED, Status, Verdict
@@ -11,9 +11,9 @@ NU_MAX = 4.0
 
 
 def score(verdict: Verdict, lam: float = LAMBDA, nu_max: float = NU_MAX) -> float | None:
-    """−1 for failure or cheating, −0.5 + 0.5·q when partly right, 1 + λ·min(max(ν−1, 0), ν_max) when
-    right and legal; None where the verifier or the task is at fault, so that the sample leaves the
-    batch.
+    """−1 for failure or cheating, −0.5 + 0.5·q when partly right; when right and legal,
+    1 + λ·min(max(ν−1, 0), ν_max). None where the verifier or the task is at fault, so that the
+    sample leaves the batch.
     """
     if verdict.status in UNSCORED:
         return None

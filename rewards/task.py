@@ -1,7 +1,8 @@
 """A task: one PyTorch module to be rewritten as a kernel.
 
 The source is in the KernelBench format: a module file that defines ``Model``, ``get_inputs()`` and
-``get_init_inputs()``. Whether it can be judged at all is the certificate's business, not this file's.
+``get_init_inputs()``. Whether it can be judged at all is the certificate's business, not this
+file's.
 """
 
 import hashlib

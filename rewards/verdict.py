@@ -78,7 +78,7 @@ class Verdict:
     device: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     seeds: tuple[int, ...] = ()
-    """Trial seeds, so that `replay` can repeat them; empty while a verifier may still reuse them."""
+    """Trial seeds, so that the trials can be repeated."""
     protections: tuple[str, ...] = ()
     """Sandbox layers that were active for the worker."""
 

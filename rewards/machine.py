@@ -1,0 +1,43 @@
+"""What this machine is, as recorded in verdicts: device name, cores, versions. Imports no torch."""
+
+import functools
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@functools.cache
+def cpu_name() -> str:
+    """The processor's model name and the number of cores that may be used."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return f"{line.split(':', 1)[1].strip()}, {cores()} cores"
+    return f"{platform.machine()}, {cores()} cores"
+
+
+@functools.cache
+def compiler() -> str:
+    """First line of ``g++ --version``, or "none"."""
+    try:
+        done = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return "none"
+    return done.stdout.splitlines()[0]
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions that can change a verdict."""
+    return {
+        "kernelwright": version("kernelwright"),
+        "torch": version("torch"),
+        "python": platform.python_version(),
+        "compiler": compiler(),
+    }

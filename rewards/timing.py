@@ -1,0 +1,88 @@
+"""How much faster a candidate is than the baselines, as an interval, on the judge's own clock.
+
+The judge times blocks of calls from outside: it sends the order, waits for the answer, and divides
+by the number of calls, the same way for the candidate and for each baseline. Blocks of all of them
+alternate in random order; block sizes are drawn, so the worker cannot foresee them; inputs rotate
+within a block. Every fresh process gives one ratio of medians; the interval is made of those.
+
+The interval is distribution-free: the smallest and largest of five independent ratios hold their
+median with probability 1 − 2⁻⁴ = 93.75 %; where they spread by more than 15 %, three more processes
+run and the second smallest and second largest of eight hold it with 93.0 %. Sampling stops on that
+spread only, never on crossing a threshold. Not covered: work deferred past the answer, cold caches
+beyond the rotation of inputs, locked clocks.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from kernelwright.rewards.verdict import Interval
+
+PROCESSES = 5
+MORE_PROCESSES = 8
+_SPREAD = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long to measure."""
+
+    block_s: float = 0.008
+    """Length of one block; the round trip to a process takes about 0.05 ms."""
+    rounds: int = 5
+    """Blocks of each contender in one process."""
+    pause_s: float = 0.002
+    """Before each block, so that the last contender's idle threads stop spinning."""
+    max_calls: int = 4000
+
+
+Block = Callable[[int, int], None]
+"""Run n calls from a start index and return when the process has answered."""
+
+
+def measure(contenders: dict[str, Block], plan: Plan, draw: random.Random) -> dict[str, float]:
+    """Median seconds a call of each contender, in alternating blocks."""
+    calls = {name: _calls(block, plan) for name, block in contenders.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    order = list(contenders)
+    for _ in range(plan.rounds):
+        draw.shuffle(order)
+        for name in order:
+            n = max(1, round(calls[name] * draw.uniform(0.75, 1.25)))
+            seconds[name].append(_timed(contenders[name], n, draw.randrange(97), plan) / n)
+    return {name: median(values) for name, values in seconds.items()}
+
+
+def _calls(block: Block, plan: Plan) -> int:
+    """Calls that fill a block, after warming up."""
+    block(2, 0)
+    n = 2
+    while (took := _timed(block, n, 0, plan)) < plan.block_s / 2 and n < plan.max_calls:
+        n = min(plan.max_calls, max(n * 2, int(n * plan.block_s / max(took, 1e-6))))
+    return max(1, min(plan.max_calls, round(n * plan.block_s / took)))
+
+
+def _timed(block: Block, n: int, start: int, plan: Plan) -> float:
+    time.sleep(plan.pause_s)
+    began = time.perf_counter()
+    block(n, start)
+    return time.perf_counter() - began
+
+
+def settled(ratios: list[float]) -> bool:
+    """Whether these processes are enough."""
+    if len(ratios) < PROCESSES:
+        return False
+    spread = (max(ratios) - min(ratios)) / median(ratios)
+    return spread <= _SPREAD or len(ratios) >= MORE_PROCESSES
+
+
+def interval(ratios: list[float]) -> Interval:
+    """The interval of the module's docstring. ``ValueError`` for fewer than five ratios."""
+    if len(ratios) < PROCESSES:
+        raise ValueError(f"{len(ratios)} processes; an interval needs {PROCESSES}")
+    ordered = sorted(ratios)
+    trim = 1 if len(ordered) >= MORE_PROCESSES else 0
+    return Interval(ordered[trim], median(ordered), ordered[-1 - trim])
