@@ -102,12 +102,10 @@ class Calls:
             self._report.add("patch" if patched else "call", path, node)
         elif hidden and root != "torch" and hidden not in rules.DUNDER_FIELDS:
             self._report.add("dunder", path, node)
-        elif self._report.types_only or root != "torch" or rules.forward_may_mention(path):
-            pass
-        else:
-            self._report.compute("call", path, node)
-        constant = root == "torch" and path.removeprefix("torch.") in rules.DTYPES
-        return found | HOST if constant or root == "math" else found
+        elif root == "torch" and not self._report.types_only:
+            if not rules.forward_may_mention(path):
+                self._report.compute("call", path, node)
+        return found | HOST if rules.is_constant(path) else found
 
     def _of_instance(self, atom: Instance, name: str, node: ast.AST) -> Value:
         own = atom.attributes.get(name, NOTHING)
@@ -297,7 +295,10 @@ class Calls:
             return HOST if host else TENSOR
         if owner is Kind.MODULE:
             if method in rules.MODULE_METHODS:
-                return frozenset({Box(rest=TENSOR | MODULE)})
+                nested = MODULE if method.endswith(("children", "modules", "submodule")) else TENSOR
+                if method.startswith("named_") or method == "state_dict":
+                    nested = frozenset({Box({0: HOST, 1: nested})}) | (TENSOR & nested)
+                return frozenset({Box(rest=nested)})
             self._report.compute("submodule", name, node)
             return UNKNOWN
         if isinstance(owner, Text):

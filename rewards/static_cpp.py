@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from kernelwright.rewards.static_rules import words
+
 _ROOTS = frozenset({"at", "torch", "c10"})
-_FUNCTIONS = frozenset(
+_FUNCTIONS = words(
     """
     empty empty_like empty_strided zeros zeros_like ones ones_like full full_like from_blob
     tensor scalar_tensor dtype device device_of layout requires_grad memory_format
@@ -22,31 +24,31 @@ _FUNCTIONS = frozenset(
     cuda vec indexing detail intrusive_ptr irange impl numeric_limits intArrayRefToString
     guard_or_false nested view_as_real hip musa is_variadic bit_cast load convert data_ptr
     multiply_integers constants pi
-    """.split()
+    """
 )
-_CUDA = frozenset(
+_CUDA = words(
     """
     getCurrentCUDAStream getDefaultCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard
     CUDAStreamGuard current_device device_count is_available getCurrentDeviceProperties
     getDeviceProperties warp_size ATenCeilDiv getApplyGrid cuda detail getStreamFromPool
     device_synchronize stream_synchronize set_device CUDACachingAllocator
-    """.split()
+    """
 ) - {"getStreamFromPool"}
-_TYPES_DENIED = frozenset(
+_TYPES_DENIED = words(
     """
     Dispatcher Library OperatorHandle OperatorName OperatorKernel DispatchKeySet
     ThreadLocalState Context ExcludeDispatchKeyGuard IncludeDispatchKeyGuard IValue Stack
     CppFunction
-    """.split()
+    """
 )
-_DENIED_NAMESPACES = frozenset(
+_DENIED_NAMESPACES = words(
     """
     native cpu _ops ops redispatch compositeexplicitautograd compositeimplicitautograd nn jit
     autograd linalg special fft sparse functionalization meta data serialize optim dynamo
     inductor aot_inductor blas dispatch_key_for_device
-    """.split()
+    """
 )
-_METHODS = frozenset(
+_METHODS = words(
     """
     size sizes stride strides numel dim ndimension data_ptr const_data_ptr mutable_data_ptr
     data contiguous is_contiguous scalar_type dtype device options view view_as reshape
@@ -60,11 +62,11 @@ _METHODS = frozenset(
     unbind cuda cpu tensor_data variable_data is_alias_of sizes_and_strides contiguous_
     storage unsafeGetTensorImpl getIntrusivePtr key_set is_meta is_non_overlapping_and_dense
     diagonal unfold
-    """.split()
+    """
 )
 # Unqualified calls find at:: through their argument's namespace. Names that are also plain maths
 # (exp, max, pow, ...) are left to the symbols; a function that the source defines is its own.
-_COMPUTE = frozenset(
+_COMPUTE = words(
     """
     softmax log_softmax _softmax matmul mm bmm mv addmm addbmm baddbmm addmv einsum linear
     bilinear conv1d conv2d conv3d convolution _convolution conv_transpose1d conv_transpose2d
@@ -76,7 +78,7 @@ _COMPUTE = frozenset(
     topk index_select gather scatter scatter_add masked_fill triu tril cross_entropy mse_loss
     nll_loss kl_div smooth_l1_loss lstm gru dropout upsample_nearest2d tensordot kron stack
     hstack vstack mul_ add_ sub_ div_ addcmul addcdiv var_mean std_mean
-    """.split()
+    """
 )
 _CALLS = re.compile(
     r"(cublas|cudnn|cusparse|cusolver|cufft|cutensor|mkl_|cblas_|LAPACKE_|dnnl|nvrtc|mublas|mudnn|nccl"
@@ -96,10 +98,10 @@ _HEADERS = re.compile(
     r"|fcntl\.h|unistd\.h|ucontext\.h|execinfo\.h|sys/(?!types\.h|time\.h)|linux/|asm/|arpa/|netinet/"
     r"|netdb\.h|/|\.\.)"
 )
-_PYTHON = frozenset(
+_PYTHON = words(
     """
     module_ module eval exec eval_file globals import getattr
-    """.split()
+    """
 )
 _ATTRIBUTE = re.compile(r"\b(constructor|destructor|ifunc|alias|weakref|section)\b")
 _ASM = re.compile(r"\.incbin|\bsyscall\b|\bsysenter\b|int\s+\$?0x80|\.section|\.pushsection|@plt")

@@ -130,10 +130,8 @@ def is_scalar(annotation: ast.expr | None) -> bool:
 
 def is_number(default: ast.expr | None) -> bool:
     """Whether a default is a host number or string."""
-    return (
-        isinstance(default, ast.Constant)
-        and default.value is not None
-        or isinstance(default, (ast.Tuple, ast.UnaryOp))
+    return (isinstance(default, ast.Constant) and default.value is not None) or isinstance(
+        default, (ast.Tuple, ast.UnaryOp)
     )
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from kernelwright.rewards import static_rules as rules
 from kernelwright.rewards.static_values import (
@@ -114,7 +115,10 @@ class Imported:
         if name in rules.ELEMENT_BUILTINS:
             return self._elements(name, given, named, node)
         if name in ("staticmethod", "classmethod", "property") and given:
-            return given[0]
+            return frozenset(
+                replace(atom, flavour=name) if isinstance(atom, Function) else atom
+                for atom in given[0]
+            )
         if name == "type":
             if len(given) > 1:
                 self._report.add("dunder", "type", node)

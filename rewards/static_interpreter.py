@@ -7,7 +7,6 @@ steps ends an analysis that an answer was written to blow up; that is a violatio
 import ast
 from collections.abc import Sequence
 
-from kernelwright.rewards import static_rules as rules
 from kernelwright.rewards.static_definitions import Definitions, is_number, is_scalar
 from kernelwright.rewards.static_expressions import Expressions
 from kernelwright.rewards.static_values import (
@@ -15,13 +14,9 @@ from kernelwright.rewards.static_values import (
     NOTHING,
     TENSOR,
     UNKNOWN,
-    Bound,
     Box,
-    Class,
     Function,
     Instance,
-    Kind,
-    Path,
     Report,
     Scope,
     Value,
@@ -212,7 +207,7 @@ class Interpreter:
             case ast.ClassDef():
                 self._definitions.class_(node, scope, self._block)
             case ast.Global(names=names):
-                scope.outer.update({name: self.module for name in names})
+                scope.outer.update(dict.fromkeys(names, self.module))
             case ast.Nonlocal(names=names):
                 for name in names:
                     outer = scope.parent

@@ -7,18 +7,24 @@ module-level code may touch.
 import re
 import sys
 
-IMPORTS = frozenset(
+
+def words(text: str) -> frozenset[str]:
+    """The words of *text*, as a set."""
+    return frozenset(text.split())
+
+
+IMPORTS = words(
     """
     torch math typing os dataclasses functools textwrap itertools collections numbers enum
     __future__
-    """.split()
+    """
 )
-TORCH_MODULES = frozenset(
+TORCH_MODULES = words(
     """
     torch torch.nn torch.nn.functional torch.nn.init torch.nn.parameter torch.nn.utils
     torch.nn.utils.parametrizations torch.utils torch.utils.cpp_extension torch.autograd
     torch.cuda torch.cuda.amp torch.amp torch.types torch.cpu torch.backends
-    """.split()
+    """
 )
 LOAD_INLINE = "torch.utils.cpp_extension.load_inline"
 
@@ -33,34 +39,35 @@ DENIED = re.compile(
 _SHARED = {"select", "types", "random", "signal", "trace", "copy", "numbers", "profile"}
 STDLIB = frozenset(sys.stdlib_module_names) - _SHARED
 OS_PATHS = re.compile(r"os(\.(environ(\.(get|setdefault))?|path(\.\w+)?|cpu_count))?")
-ENVIRON_KEYS = frozenset(
+ENVIRON_KEYS = words(
     """
     TORCH_CUDA_ARCH_LIST CUDA_HOME MAX_JOBS TORCH_USE_CUDA_DSA CUDA_LAUNCH_BLOCKING
-    """.split()
+    """
 )
 
-DTYPES = frozenset(
+DTYPES = words(
     """
     float16 float32 float64 bfloat16 half float double int8 int16 int32 int64 uint8 uint16
     uint32 uint64 bool int long short complex64 complex128 float8_e4m3fn float8_e5m2 strided
     contiguous_format channels_last channels_last_3d preserve_format inf nan pi
-    """.split()
+    """
 )
-TORCH_VALUES = frozenset(
+MATH_CONSTANTS = words("math.pi math.e math.tau math.inf math.nan")
+TORCH_VALUES = words(
     """
     Tensor Size dtype device Generator __version__ version.cuda
-    """.split()
+    """
 )
 """Torch names that forward may mention, beside `DTYPES` and what it may call."""
-TORCH_TENSOR_CALLS = frozenset(
+TORCH_TENSOR_CALLS = words(
     """
     empty empty_like empty_strided zeros zeros_like ones ones_like full full_like tensor
     as_tensor arange as_strided reshape flatten unflatten permute transpose t unsqueeze squeeze
     narrow select split chunk unbind movedim swapaxes broadcast_to view_as_real
     view_as_complex clone detach scalar_tensor from_numpy
-    """.split()
+    """
 )
-TORCH_HOST_CALLS = frozenset(
+TORCH_HOST_CALLS = words(
     """
     device is_tensor is_floating_point is_complex numel finfo iinfo Size broadcast_shapes
     get_default_dtype no_grad inference_mode enable_grad set_grad_enabled is_grad_enabled
@@ -70,17 +77,17 @@ TORCH_HOST_CALLS = frozenset(
     cuda.device_count cuda.is_available cuda.get_device_properties cuda.get_device_capability
     cuda.get_device_name get_num_threads promote_types result_type
     autograd.function.once_differentiable is_autocast_enabled
-    """.split()
+    """
 )
-TENSOR_HOST = frozenset(
+TENSOR_HOST = words(
     """
     size dim ndimension numel nelement stride data_ptr is_contiguous element_size item tolist
     is_floating_point is_complex get_device storage_offset untyped_storage __len__ is_pinned
     is_set_to is_signed dim_order is_inference
-    """.split()
+    """
 )
 """Methods of a tensor whose result is a host value."""
-TENSOR_PLUMBING = frozenset(
+TENSOR_PLUMBING = words(
     """
     contiguous view reshape permute transpose t flatten unflatten unsqueeze squeeze expand
     expand_as view_as reshape_as to type type_as float half bfloat16 double int long bool
@@ -89,106 +96,106 @@ TENSOR_PLUMBING = frozenset(
     tensor_split unbind cpu cuda requires_grad_ as_strided as_strided_ movedim moveaxis
     swapaxes swapdims adjoint diagonal unfold unsqueeze_ squeeze_ transpose_ t_ resize_
     pin_memory broadcast_to view_as_real view_as_complex set_ record_stream
-    """.split()
+    """
 ) - {"set_"}
-TENSOR_HOST_FIELDS = frozenset(
+TENSOR_HOST_FIELDS = words(
     """
     shape dtype device is_cuda is_cpu ndim requires_grad layout is_sparse nbytes itemsize
     is_quantized is_leaf is_meta is_musa names is_nested
-    """.split()
+    """
 )
-TENSOR_FIELDS = frozenset(
+TENSOR_FIELDS = words(
     """
     data T mT H mH grad real imag
-    """.split()
+    """
 )
-TENSOR_STORES = frozenset(
+TENSOR_STORES = words(
     """
     data requires_grad grad
-    """.split()
+    """
 )
 MODULE_STORES = re.compile(r"(?!forward$|_)\w+")
 
-HOST_METHODS = frozenset(
+HOST_METHODS = words(
     """
     append extend insert pop remove clear update setdefault get items keys values add discard
     sort reverse copy index count join format strip lstrip rstrip split rsplit replace lower
     upper startswith endswith splitlines title zfill encode save_for_backward mark_dirty
     mark_non_differentiable set_materialize_grads bit_length is_integer union numel _replace
     _asdict cuda_stream isdigit removeprefix removesuffix ljust rjust
-    """.split()
+    """
 )
-PURE_BUILTINS = frozenset(
+PURE_BUILTINS = words(
     """
     len int float bool str repr isinstance issubclass range hasattr callable id hash ord chr
     bin hex oct format slice object complex bytes property staticmethod classmethod
     NotImplemented Ellipsis
-    """.split()
+    """
 )
-ELEMENT_BUILTINS = frozenset(
+ELEMENT_BUILTINS = words(
     """
     list tuple set frozenset dict zip enumerate reversed iter next map filter
-    """.split()
+    """
 )
-OPERATOR_BUILTINS = frozenset(
+OPERATOR_BUILTINS = words(
     """
     abs sum min max round pow divmod sorted any all
-    """.split()
+    """
 )
 """Builtins that run operators of their arguments: fine on host values only."""
 SETUP_BUILTINS = frozenset({"print", "type", "getattr", "setattr", "super"})
-BANNED_NAMES = frozenset(
+BANNED_NAMES = words(
     """
     eval exec compile __import__ globals locals vars open breakpoint delattr input dir
     memoryview exit quit help
-    """.split()
+    """
 )
 
-MODULE_CONTAINERS = frozenset(
+MODULE_CONTAINERS = words(
     """
     Sequential ModuleList ModuleDict ParameterList ParameterDict
-    """.split()
+    """
 )
 MODULE_TENSORS = re.compile(
     r"(weight|bias|running_|num_batches|in_proj_(weight|bias)|[qkv]_proj_weight|alpha$|beta$|gamma$)"
 )
-MODULE_METHODS = frozenset(
+MODULE_METHODS = words(
     """
     parameters named_parameters buffers named_buffers state_dict train eval to float half
     double bfloat16 cuda cpu requires_grad_ zero_grad extra_repr register_buffer
     register_parameter add_module register_module children named_children modules
     named_modules get_parameter get_buffer get_submodule type load_state_dict share_memory
     to_empty
-    """.split()
+    """
 )
 MODULE_OVERRIDES = re.compile(
     r"(load_state_dict|_load_from_state_dict|state_dict|_apply|_call_impl|(named_)?(parameters"
     r"|buffers|modules|children)|register_\w+|_\w*hook\w*|train|eval|get_extra_state|to)$"
 )
-SPECIAL_METHODS = frozenset(
+SPECIAL_METHODS = words(
     """
     __init__ __call__ __repr__ __str__ __post_init__ __slots__ __doc__ __annotations__
     __constants__ __module__ __len__
-    """.split()
+    """
 )
 DUNDER_NAMES = frozenset({"__name__", "__file__", "__doc__", "__class__", "__debug__"})
 DUNDER_FIELDS = frozenset({"__init__", "__name__", "__version__", "__doc__", "__call__", "__len__"})
 FRAME_FIELDS = re.compile(r"(f_(back|globals|locals|builtins|code)|(gi|cr|ag|tb)_\w+|co_\w+|mro)$")
-TRANSPARENT = frozenset(
+TRANSPARENT = words(
     """
     functools.lru_cache functools.cache functools.wraps functools.cached_property
     dataclasses.dataclass torch.no_grad torch.inference_mode torch.enable_grad
     torch.cuda.amp.custom_fwd torch.cuda.amp.custom_bwd torch.amp.custom_fwd
     torch.amp.custom_bwd torch.autograd.function.once_differentiable typing.cast
     typing.overload textwrap.dedent textwrap.indent functools.total_ordering builtins.iter
-    """.split()
+    """
 )
 """Called with a value they give it back, for our purposes; called with options, a decorator."""
-BASES = frozenset(
+BASES = words(
     """
     torch.nn.Module torch.autograd.Function torch.autograd.function.Function builtins.object
     typing.NamedTuple typing.Generic typing.Protocol enum.Enum enum.IntEnum
-    """.split()
+    """
 )
 
 
@@ -201,3 +208,9 @@ def forward_may_mention(path: str) -> bool:
         method = name.removeprefix("Tensor.")
         return method in TENSOR_HOST or method in TENSOR_PLUMBING
     return name in TORCH_TENSOR_CALLS or name in TORCH_HOST_CALLS
+
+
+def is_constant(path: str) -> bool:
+    """Whether *path* is a number or a dtype, fit for arithmetic and comparison."""
+    root, _, name = path.partition(".")
+    return (root == "torch" and name in DTYPES) or path in MATH_CONSTANTS
