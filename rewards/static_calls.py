@@ -88,6 +88,7 @@ class Calls:
         found = frozenset({Path(path)})
         root, *parts = path.split(".")
         hidden = next((part for part in parts if part.startswith("_")), "")
+        hidden = "" if path in rules.TORCH_PRIVATE else hidden
         stdlib = next((part for part in parts if part in rules.STDLIB), "")
         if root == "os":
             if not rules.OS_PATHS.fullmatch(path):
@@ -224,11 +225,12 @@ class Calls:
 
     def _handed_over(self, value: Value, node: ast.AST) -> None:
         """Callables given to foreign code run there."""
+        sure = not value & {Kind.UNKNOWN, Kind.HOST}  # else an attribute that is likely a number
         for atom in value:
             if isinstance(atom, Path):
                 if not rules.forward_may_mention(atom.path):
                     self._report.compute("call", atom.path, node)
-            elif isinstance(atom, (Function, Bound, Method, Class)):
+            elif isinstance(atom, (Function, Bound, Method, Class)) and sure:
                 self._call(atom, [TENSOR], {}, node, "callback")
             elif atom is Kind.MODULE:
                 self._report.compute("submodule", "passed to the extension", node)

@@ -23,7 +23,7 @@ _FUNCTIONS = words(
     isFloatingType isIntegralType isComplexType toAccumulateType toOpMathType str ceil_div
     cuda vec indexing detail intrusive_ptr irange impl numeric_limits intArrayRefToString
     guard_or_false nested view_as_real hip musa is_variadic bit_cast load convert data_ptr
-    multiply_integers constants pi
+    multiply_integers maybe_wrap_dim maybe_wrap_dims infer_size constants pi
     """
 )
 _CUDA = words(
@@ -81,20 +81,18 @@ _COMPUTE = words(
     """
 )
 _CALLS = re.compile(
-    r"(cublas|cudnn|cusparse|cusolver|cufft|cutensor|mkl_|cblas_|LAPACKE_|dnnl|nvrtc|mublas|mudnn|nccl"
-    r"|rocblas|hipblas|miopen|vml|vd?ms|Py[A-Z_]\w*_|cuModule|cuLibrary|cuLaunch|cuLink|cuGetProc"
+    r"((cublas|cudnn|cusparse|cusolver|cufft|cutensor|nvrtc|mublas|mudnn|nccl|miopen)[A-Z]\w*"
+    r"|(mkl|cblas|LAPACKE|dnnl|rocblas|PyRun|PyObject|PyImport|PyEval|PyErr)_\w+|cuModule|cuLibrary|cuLaunch|cuLink|cuGetProc"
     r"|cudaGraph|cudaStreamBeginCapture|cudaLaunchHostFunc|cudaGetDriverEntryPoint|__libc_|__NR_"
     r"|dlopen$|dlsym$|dlvsym$|dlmopen$|dladdr$|dl_iterate_phdr$|system$|popen$|v?fork$|clone[23]?$"
     r"|exec[lv]p?e?$|execvpe$|fexecve$|posix_spawnp?$|syscall$|mprotect$|mmap$|ptrace$|socket$"
-    r"|connect$|process_vm_|getauxval$|prctl$|sigaction$|signal$|setenv$|putenv$|_?_?exit$|_Exit$"
-    r"|quick_exit$|kill$|raise$|atexit$|on_exit$|memfd_create$|fopen$|freopen$|openat$|unlink$"
+    r"|connect$|process_vm_|getauxval$|prctl$|sigaction$|signal$|setenv$|putenv$|kill$|raise$|atexit$|on_exit$|memfd_create$|fopen$|freopen$|openat$|unlink$"
     r"|[sdcz](gemm|gemv|axpy|dot)_$|backtrace$|TORCH_LIBRARY\w*$)"
 )
 _HEADERS = re.compile(
     r"(Python\.h|pybind11/(embed|eval)\.h|torch/csrc/|torch/nn|torch/script\.h|torch/library\.h"
     r"|ATen/(native|ops|cpu/(?!vec)|core/dispatch|Functions|NativeFunctions|cuda/CUDABlas|dlpack"
-    r"|DLConvertor|cudnn|mkl)|dlfcn\.h|link\.h|elf\.h|cublas|cudnn|cusparse|cusolver|cufft|cutensor"
-    r"|cutlass|mkl|cblas|openblas|lapacke|oneapi|dnnl|nvrtc|mublas|mudnn|nccl|spawn\.h|signal\.h"
+    r"|DLConvertor|cudnn|mkl)|dlfcn\.h|link\.h|elf\.h|spawn\.h|signal\.h"
     r"|fcntl\.h|unistd\.h|ucontext\.h|execinfo\.h|sys/(?!types\.h|time\.h)|linux/|asm/|arpa/|netinet/"
     r"|netdb\.h|/|\.\.)"
 )
@@ -149,7 +147,11 @@ def _scan(text: str, defined: frozenset[str], depth: int) -> Iterator[str]:
             match := _ATTRIBUTE.search(_text(node))
         ):
             yield f"attribute {match.group()}"
-        elif kind == "identifier" and _CALLS.match(_text(node)) and _text(node) not in defined:
+        elif (
+            kind in ("identifier", "type_identifier")
+            and _CALLS.match(_text(node))
+            and _text(node) not in defined
+        ):
             yield _text(node)
         elif kind == "function_definition":
             yield from _operators(node)

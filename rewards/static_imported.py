@@ -1,7 +1,6 @@
 """Calls of builtins and of imported functions: what they are allowed to be given, what they give."""
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -30,10 +29,6 @@ from kernelwright.rewards.static_values import (
 )
 
 Apply = Callable[[Value, Sequence[Value], ast.AST], Value]
-_LIBRARY = re.compile(
-    r"-l(cublas|cudnn|cusparse|cusolver|cufft|cutensor|mkl|mublas|mudnn|blas"
-    r"|openblas|dnnl|nvrtc|dl\b|cuda_driver)"
-)
 
 
 class Imported:
@@ -50,7 +45,7 @@ class Imported:
         root, _, name = path.partition(".")
         everything = [*given, *named.values()]
         if path == rules.LOAD_INLINE:
-            return self._load(everything, named, node)
+            return self._load(everything, node)
         if path == "functools.partial" and given:
             keywords = tuple(named.items())
             return frozenset(Bound(atom, tuple(given[1:]), keywords) for atom in given[0])
@@ -79,13 +74,9 @@ class Imported:
             if not (isinstance(atom, Text) and atom.text in rules.ENVIRON_KEYS):
                 self._report.add("patch", "os.environ", node)
 
-    def _load(self, everything: Sequence[Value], named: dict[str, Value], node: ast.AST) -> Value:
+    def _load(self, everything: Sequence[Value], node: ast.AST) -> Value:
         self._report.loaded = True
         line = getattr(node, "lineno", 0)
-        for key, value in named.items():
-            for text in _texts(value):
-                if "flags" in key and (match := _LIBRARY.search(text)):
-                    self._report.libraries[match.group()] = line
         for value in everything:
             for text in _texts(value):
                 self._report.sources[text] = line
@@ -160,6 +151,8 @@ class Imported:
         self, path: str, given: Sequence[Value], named: dict[str, Value], node: ast.AST
     ) -> Value:
         name = path.removeprefix("torch.")
+        if path in rules.TORCH_PRIVATE:
+            return HOST
         if path.startswith("torch.Tensor."):
             method = path.rpartition(".")[2]
             if method not in rules.TENSOR_HOST and method not in rules.TENSOR_PLUMBING:

@@ -36,9 +36,12 @@ def violations(source: str) -> list[Violation]:
     for text, line in report.sources.items():
         for name in static_cpp.forbidden(text):
             report.found.add(Violation("cpp", name, line))
-    for flag, line in report.libraries.items():
-        report.found.add(Violation("cpp", flag, line))
-    return sorted(report.found, key=lambda found: (found.line, found.rule, found.name))
+    return sorted(report.found, key=_order)
+
+
+def _order(found: Violation) -> tuple[bool, int, str, str]:
+    """By line; that there is no kernel comes last, since the others say more."""
+    return (found.rule in ("no_kernel", "no_model"), found.line, found.rule, found.name)
 
 
 def _everywhere(tree: ast.Module, report: Report) -> None:

@@ -23,20 +23,29 @@ TORCH_MODULES = words(
     """
     torch torch.nn torch.nn.functional torch.nn.init torch.nn.parameter torch.nn.utils
     torch.nn.utils.parametrizations torch.utils torch.utils.cpp_extension torch.autograd
-    torch.cuda torch.cuda.amp torch.amp torch.types torch.cpu torch.backends
+    torch.cuda torch.cuda.amp torch.amp torch.types torch.nn.modules.utils torch.cpu torch.backends
     """
 )
+TORCH_PRIVATE = words(
+    """
+    torch.nn.init._calculate_fan_in_and_fan_out torch.nn.init._calculate_correct_fan
+    torch.nn.modules.utils._single torch.nn.modules.utils._pair torch.nn.modules.utils._triple
+    torch.nn.modules.utils._quadruple torch.nn.modules.utils._ntuple
+    torch.nn.modules.utils._reverse_repeat_tuple torch.__version__
+    """
+)
+"""Host helpers with a private name that references use as well."""
 LOAD_INLINE = "torch.utils.cpp_extension.load_inline"
 
 # Reachable through an allowed module, but a way round the rules: at no stage.
 DENIED = re.compile(
     r"torch\.(compile|jit|ops|library|fx|export|package|hub|load|save|serialization|classes|func"
     r"|vmap|multiprocessing|distributed|overrides|onnx|futures|monitor|profiler|mps|xpu|mtia"
-    r"|utils\.(?!cpp_extension\b)|utils\.cpp_extension\.(?!load_inline\b)|nn\.modules|nn\.Buffer$"
+    r"|utils\.(?!cpp_extension\b)|utils\.cpp_extension\.(?!load_inline\b)|nn\.modules(?!\.utils\b)|nn\.Buffer$"
     r"|cuda\.(CUDAGraph|graph|make_graphed_callables|Stream|ExternalStream|stream|memory|nvtx)"
     r"|compiler|set_(?!grad_enabled\b)|use_deterministic|autograd\.graph|cond\b|while_loop)"
 )
-_SHARED = {"select", "types", "random", "signal", "trace", "copy", "numbers", "profile"}
+_SHARED = {"abc", "select", "types", "random", "signal", "trace", "copy", "numbers", "profile"}
 STDLIB = frozenset(sys.stdlib_module_names) - _SHARED
 OS_PATHS = re.compile(r"os(\.(environ(\.(get|setdefault))?|path(\.\w+)?|cpu_count))?")
 ENVIRON_KEYS = words(

@@ -210,7 +210,6 @@ class Report:
         self.types_only = 0
         self.sources: dict[str, int] = {}
         """C++ and CUDA texts given to load_inline, with the line of the call."""
-        self.libraries: dict[str, int] = {}
         self.loaded = False
         self.called = False
         """Whether forward calls an extension function."""

@@ -291,9 +291,6 @@ CHEATS = {
         bad = load_inline("b", "at::Tensor f(at::Tensor x) { return at::softmax(x, 1); }")
         """,
     ),
-    "cpp:-lcublas": model(
-        "return x", before='b = load_inline("b", "", extra_ldflags=["-lcublas"])\n'
-    ),
 }
 
 
