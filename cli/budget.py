@@ -65,7 +65,7 @@ def _rl(config: dict[str, Any]) -> Budget:
 
 
 def _eval(config: dict[str, Any]) -> Budget:
-    samples = config["limit"] * config["samples"]
+    samples = config["max_tasks"] * config["samples_per_task"]
     return _cost(sampled=samples * config["max_new_tokens"], verifications=samples)
 
 

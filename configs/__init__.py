@@ -16,6 +16,7 @@ import difflib
 import importlib
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
@@ -115,9 +116,12 @@ def _build(
     parser = _quiet(TrlParser)(classes, add_help=False, allow_abbrev=False)
     parser.set_defaults_with_config(**values)
     try:
-        *instances, rest = parser.parse_args_into_dataclasses(
-            flags, return_remaining_strings=True, look_for_args_file=False
-        )
+        with warnings.catch_warnings():
+            if "gradient_checkpointing" not in values:  # TRL's own default, not the user's choice
+                warnings.filterwarnings("ignore", "`gradient_checkpointing` is deprecated")
+            *instances, rest = parser.parse_args_into_dataclasses(
+                flags, return_remaining_strings=True, look_for_args_file=False
+            )
     except (ValueError, TypeError, ImportError) as error:  # a class's own __post_init__
         raise UserError(_flat(error)) from None
     if rest:

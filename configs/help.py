@@ -7,7 +7,7 @@ import; here they are named only.
 import argparse
 import dataclasses
 from collections.abc import Sequence
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from kernelwright.configs.values import default_of, plain, spell
 
@@ -25,8 +25,16 @@ def help_text(prog: str, schema: type, trainers: Sequence[str | type]) -> str:
     parser.add_argument("--config", metavar="FILE", help="YAML file of these keys; flags win")
     for field in dataclasses.fields(schema):
         default = default_of(field)
-        tail = "required" if default is dataclasses.MISSING else f"default: {plain(default)}"
+        tail = "required" if default is dataclasses.MISSING else f"default: {_shown(default)}"
         text = f"{field.metadata.get('help', '')} ({tail})".strip().replace("%", "%%")
         kind = spell(hints[field.name])
         parser.add_argument(f"--{field.name}", metavar=kind, help=text)
     return parser.format_help().rstrip()
+
+
+def _shown(default: Any) -> str:
+    if default in ("", [], {}):
+        return "none"
+    if isinstance(default, list):
+        return " ".join(str(plain(each)) for each in default)
+    return str(plain(default))
