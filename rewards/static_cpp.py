@@ -5,105 +5,11 @@ plain spellings, aliases of the namespaces and macro bodies; names made by token
 in the built object's symbols, which decide.
 """
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from kernelwright.rewards.static_rules import words
-
-_ROOTS = frozenset({"at", "torch", "c10"})
-_FUNCTIONS = words(
-    """
-    empty empty_like empty_strided zeros zeros_like ones ones_like full full_like from_blob
-    tensor scalar_tensor dtype device device_of layout requires_grad memory_format
-    parallel_for parallel_reduce get_num_threads get_thread_num in_parallel_region
-    intraop_launch divup optional nullopt nullopt_t make_optional string string_view complex
-    opmath_type acc_type elementSize toString typeMetaToScalarType scalarTypeToTypeMeta
-    isFloatingType isIntegralType isComplexType toAccumulateType toOpMathType str ceil_div
-    cuda vec indexing detail intrusive_ptr irange impl numeric_limits intArrayRefToString
-    guard_or_false nested view_as_real hip musa is_variadic bit_cast load convert data_ptr
-    multiply_integers maybe_wrap_dim maybe_wrap_dims infer_size constants pi
-    """
-)
-_CUDA = words(
-    """
-    getCurrentCUDAStream getDefaultCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard
-    CUDAStreamGuard current_device device_count is_available getCurrentDeviceProperties
-    getDeviceProperties warp_size ATenCeilDiv getApplyGrid cuda detail getStreamFromPool
-    device_synchronize stream_synchronize set_device CUDACachingAllocator
-    """
-) - {"getStreamFromPool"}
-_TYPES_DENIED = words(
-    """
-    Dispatcher Library OperatorHandle OperatorName OperatorKernel DispatchKeySet
-    ThreadLocalState Context ExcludeDispatchKeyGuard IncludeDispatchKeyGuard IValue Stack
-    CppFunction
-    """
-)
-_DENIED_NAMESPACES = words(
-    """
-    native cpu _ops ops redispatch compositeexplicitautograd compositeimplicitautograd nn jit
-    autograd linalg special fft sparse functionalization meta data serialize optim dynamo
-    inductor aot_inductor blas dispatch_key_for_device
-    """
-)
-_METHODS = words(
-    """
-    size sizes stride strides numel dim ndimension data_ptr const_data_ptr mutable_data_ptr
-    data contiguous is_contiguous scalar_type dtype device options view view_as reshape
-    reshape_as flatten unflatten unsqueeze unsqueeze_ squeeze squeeze_ permute transpose t
-    expand expand_as to item packed_accessor packed_accessor32 packed_accessor64 accessor
-    generic_packed_accessor defined element_size nbytes get_device layout requires_grad detach
-    clone copy_ zero_ fill_ narrow select slice itemsize storage_offset type new_empty
-    new_zeros new_full new_ones is_floating_point is_complex suggest_memory_format reset
-    use_count has_value value value_or toType sym_size sym_numel is_cuda is_cpu is_same
-    is_sparse resize_ as_strided set_requires_grad requires_grad_ movedim swapaxes chunk split
-    unbind cuda cpu tensor_data variable_data is_alias_of sizes_and_strides contiguous_
-    storage unsafeGetTensorImpl getIntrusivePtr key_set is_meta is_non_overlapping_and_dense
-    diagonal unfold
-    """
-)
-# Unqualified calls find at:: through their argument's namespace. Names that are also plain maths
-# (exp, max, pow, ...) are left to the symbols; a function that the source defines is its own.
-_COMPUTE = words(
-    """
-    softmax log_softmax _softmax matmul mm bmm mv addmm addbmm baddbmm addmv einsum linear
-    bilinear conv1d conv2d conv3d convolution _convolution conv_transpose1d conv_transpose2d
-    conv_transpose3d relu relu_ gelu silu elu selu leaky_relu hardtanh hardswish sigmoid
-    sigmoid_ softplus mish layer_norm batch_norm native_layer_norm native_batch_norm
-    group_norm instance_norm rms_norm max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d
-    avg_pool3d adaptive_avg_pool2d adaptive_max_pool2d embedding embedding_bag
-    scaled_dot_product_attention cumsum cumprod argmax argmin logsumexp norm frobenius_norm
-    topk index_select gather scatter scatter_add masked_fill triu tril cross_entropy mse_loss
-    nll_loss kl_div smooth_l1_loss lstm gru dropout upsample_nearest2d tensordot kron stack
-    hstack vstack mul_ add_ sub_ div_ addcmul addcdiv var_mean std_mean
-    """
-)
-_CALLS = re.compile(
-    r"((cublas|cudnn|cusparse|cusolver|cufft|cutensor|nvrtc|mublas|mudnn|nccl|miopen)[A-Z]\w*"
-    r"|(mkl|cblas|LAPACKE|dnnl|rocblas|PyRun|PyObject|PyImport|PyEval|PyErr)_\w+|cuModule|cuLibrary|cuLaunch|cuLink|cuGetProc"
-    r"|cudaGraph|cudaStreamBeginCapture|cudaLaunchHostFunc|cudaGetDriverEntryPoint|__libc_|__NR_"
-    r"|dlopen$|dlsym$|dlvsym$|dlmopen$|dladdr$|dl_iterate_phdr$|system$|popen$|v?fork$|clone[23]?$"
-    r"|exec[lv]p?e?$|execvpe$|fexecve$|posix_spawnp?$|syscall$|mprotect$|mmap$|ptrace$|socket$"
-    r"|connect$|process_vm_|getauxval$|prctl$|sigaction$|signal$|setenv$|putenv$|kill$|raise$|atexit$|on_exit$|memfd_create$|fopen$|freopen$|openat$|unlink$"
-    r"|[sdcz](gemm|gemv|axpy|dot)_$|backtrace$|TORCH_LIBRARY\w*$)"
-)
-_HEADERS = re.compile(
-    r"(Python\.h|pybind11/(embed|eval)\.h|torch/csrc/|torch/nn|torch/script\.h|torch/library\.h"
-    r"|ATen/(native|ops|cpu/(?!vec)|core/dispatch|Functions|NativeFunctions|cuda/CUDABlas|dlpack"
-    r"|DLConvertor|cudnn|mkl)|dlfcn\.h|link\.h|elf\.h|spawn\.h|signal\.h"
-    r"|fcntl\.h|unistd\.h|ucontext\.h|execinfo\.h|sys/(?!types\.h|time\.h)|linux/|asm/|arpa/|netinet/"
-    r"|netdb\.h|/|\.\.)"
-)
-_PYTHON = words(
-    """
-    module_ module eval exec eval_file globals import getattr
-    """
-)
-_ATTRIBUTE = re.compile(r"\b(constructor|destructor|ifunc|alias|weakref|section)\b")
-_ASM = re.compile(r"\.incbin|\bsyscall\b|\bsysenter\b|int\s+\$?0x80|\.section|\.pushsection|@plt")
-_NAMES = ("identifier", "namespace_identifier", "type_identifier", "field_identifier")
+from kernelwright.rewards import static_cpp_rules as rules
 
 
 def forbidden(text: str) -> list[str]:
@@ -129,7 +35,7 @@ def _scan(text: str, defined: frozenset[str], depth: int) -> Iterator[str]:
         kind = node.type
         if kind == "preproc_include":
             path = _text(node.child_by_field_name("path")).strip('<>" ')
-            if _HEADERS.match(path) and not path.startswith("sys/types"):
+            if rules.HEADERS.match(path) and not path.startswith("sys/types"):
                 yield f"#include {path}"
         elif kind in ("preproc_def", "preproc_function_def") and depth < 3:
             body = node.child_by_field_name("value")
@@ -141,16 +47,16 @@ def _scan(text: str, defined: frozenset[str], depth: int) -> Iterator[str]:
             yield from _qualified([*_parts(node), ""], {})
         elif kind == "call_expression":
             yield from _called(node.child_by_field_name("function"), defined)
-        elif kind == "gnu_asm_expression" and (match := _ASM.search(_text(node))):
+        elif kind == "gnu_asm_expression" and (match := rules.ASM.search(_text(node))):
             yield f"asm {match.group()}"
         elif kind in ("attribute_specifier", "attribute_declaration") and (
-            match := _ATTRIBUTE.search(_text(node))
+            match := rules.ATTRIBUTE.search(_text(node))
         ):
             yield f"attribute {match.group()}"
         elif (
             kind in ("identifier", "type_identifier")
-            and _CALLS.match(_text(node))
-            and _text(node) not in defined
+            and rules.CALLS.match(_text(node))
+            and (_text(node) not in defined or _text(node).startswith("TORCH_"))
         ):
             yield _text(node)
         elif kind == "function_definition":
@@ -175,7 +81,7 @@ def _parts(node: Any) -> list[str]:
     pending = [node]
     while pending:
         each = pending.pop()
-        if each.type in _NAMES:
+        if each.type in rules.NAMES:
             found.append(_text(each))
         elif each.type not in ("template_argument_list", "argument_list"):
             pending += reversed(each.children)
@@ -219,45 +125,44 @@ def _qualified(names: list[str], aliases: dict[str, list[str]]) -> Iterator[str]
         return
     shown = "::".join(name for name in names if name)
     if names[0] in ("py", "pybind11"):
-        if len(names) > 1 and names[1] in _PYTHON and names[-1] != "def":
+        if len(names) > 1 and names[1] in rules.PYTHON and names[-1] != "def":
             yield shown
         return
-    if names[0] == "std" and len(names) > 1 and _CALLS.match(names[1]):
+    if names[0] == "std" and len(names) > 1 and rules.CALLS.match(names[1]):
         yield shown
-    if names[0] not in _ROOTS:
+    if names[0] not in rules.ROOTS:
         return
-    rest = [name for name in names[1:] if name not in _ROOTS]
+    rest = [name for name in names[1:] if name not in rules.ROOTS]
     if not rest or not rest[0]:
         return
     head = rest[0]
     if head in ("cuda", "hip", "musa") and len(rest) > 1 and rest[1]:
-        if rest[1] not in _CUDA and not rest[1][:1].isupper():
+        if rest[1] not in rules.CUDA and not rest[1][:1].isupper():
             yield shown
-    elif head in _DENIED_NAMESPACES or head in _TYPES_DENIED:
+    elif head in rules.DENIED_NAMESPACES or head in rules.TYPES_DENIED:
         yield shown
     elif head == "Tensor" and len(rest) > 1:
-        if rest[-1] not in _METHODS:
+        if rest[-1] not in rules.METHODS:
             yield shown
-    elif head == "indexing" and len(rest) > 1 and rest[1][:1].islower():
+    elif (head == "indexing" and len(rest) > 1 and rest[1][:1].islower()) or (
+        head not in rules.FUNCTIONS and not rules.TYPE.match(head)
+    ):
         yield shown
-    elif not head[:1].isupper() and not re.match(r"k[A-Z]", head) and head not in _FUNCTIONS:
-        if not re.match(r"(u?int|float|bfloat|half)\d*_?t?$", head):
-            yield shown
 
 
 def _called(callee: Any, defined: frozenset[str]) -> Iterator[str]:
     if callee is None:
         return
-    if callee.type == "identifier" and _text(callee) in _COMPUTE - defined:
+    if callee.type == "identifier" and _text(callee) in rules.COMPUTE - defined:
         yield _text(callee)
     elif callee.type == "field_expression":
         name = _parts(callee.child_by_field_name("field"))[:1]
-        if name and name[0] in _COMPUTE - {"stack", "scatter", "gather", "norm"}:
+        if name and name[0] in rules.COMPUTE - {"stack", "scatter", "gather", "norm"}:
             yield f".{name[0]}"
 
 
 def _operators(function: Any) -> Iterator[str]:
-    """Operators and methods on names that this function declares as tensors, and as nothing else."""
+    """Operators and methods on names that *function* declares as tensors and nothing else."""
     tensors, others = set(), set()
     nodes = list(_walk(function))
     for node in nodes:
@@ -289,6 +194,6 @@ def _operators(function: Any) -> Iterator[str]:
                 continue
             owner = callee.child_by_field_name("argument")
             name = _parts(callee.child_by_field_name("field"))[:1]
-            if owner.type == "identifier" and _text(owner) in tensors and name:
-                if name[0] not in _METHODS:
-                    yield f"Tensor.{name[0]}"
+            known = owner.type == "identifier" and _text(owner) in tensors
+            if known and name and name[0] not in rules.METHODS:
+                yield f"Tensor.{name[0]}"

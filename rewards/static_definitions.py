@@ -22,7 +22,6 @@ _FLAVOURS = {
     "builtins.property": "property",
     "functools.cached_property": "property",
 }
-_SCALARS = frozenset({"int", "float", "bool", "str"})
 
 
 class Definitions:
@@ -64,7 +63,7 @@ class Definitions:
             elif not (paths and paths <= rules.TRANSPARENT):
                 name = ast.unparse(decorator)
                 value = self.expressions.calls.call(found, [value], {}, node, name)
-        self.expressions.store(ast.Name(node.name, ast.Store()), value, scope)
+        self.expressions.stores.store(ast.Name(node.name, ast.Store()), value, scope)
 
     def class_(self, node: ast.ClassDef, scope: Scope, block: Block) -> None:
         """Bind a class: its body is run, its bases and special methods are checked."""
@@ -92,7 +91,7 @@ class Definitions:
             found = self.expressions.evaluate(decorator, scope)
             name = ast.unparse(decorator)
             value = self.expressions.calls.call(found, [value], {}, node, name)
-        self.expressions.store(ast.Name(node.name, ast.Store()), value, scope)
+        self.expressions.stores.store(ast.Name(node.name, ast.Store()), value, scope)
 
     def imports(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
         """Bind imported names to their paths; whether they are allowed is `forbidden_imports`'."""
@@ -102,10 +101,8 @@ class Definitions:
                 path = alias.name if alias.asname else name
             else:
                 name, path = alias.asname or alias.name, f"{node.module}.{alias.name}"
-            if node_module(node, alias) is None:
-                self.expressions.store(ast.Name(name, ast.Store()), frozenset({Path(path)}), scope)
-            else:
-                self.expressions.store(ast.Name(name, ast.Store()), frozenset(HOST), scope)
+            found: Value = frozenset({Path(path)}) if node_module(node, alias) is None else HOST
+            self.expressions.stores.store(ast.Name(name, ast.Store()), found, scope)
 
 
 def node_module(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
@@ -118,21 +115,6 @@ def node_module(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | No
     if module.startswith("torch") and not module.startswith("torch.autograd"):
         return None if module in rules.TORCH_MODULES else module
     return None
-
-
-def is_scalar(annotation: ast.expr | None) -> bool:
-    """Whether a parameter is declared as a host number or string."""
-    if annotation is None:
-        return False
-    names = {part.id for part in ast.walk(annotation) if isinstance(part, ast.Name)}
-    return bool(names & _SCALARS) and "Tensor" not in ast.unparse(annotation)
-
-
-def is_number(default: ast.expr | None) -> bool:
-    """Whether a default is a host number or string."""
-    return (isinstance(default, ast.Constant) and default.value is not None) or isinstance(
-        default, (ast.Tuple, ast.UnaryOp)
-    )
 
 
 def _is_base(atom: object) -> bool:

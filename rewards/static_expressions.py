@@ -1,19 +1,20 @@
-"""What an expression of an answer may evaluate to, and where it stores: operators are judged here."""
+"""What an expression of an answer may evaluate to; operators are judged here."""
 
 import ast
 import builtins
 from collections.abc import Callable, Sequence
 
 from kernelwright.rewards import static_rules as rules
-from kernelwright.rewards.static_calls import Calls, Enter
+from kernelwright.rewards.static_attributes import Enter
+from kernelwright.rewards.static_calls import Calls
+from kernelwright.rewards.static_operators import Operators
+from kernelwright.rewards.static_stores import Stores
 from kernelwright.rewards.static_values import (
     EXTENSION,
     HOST,
     NOTHING,
-    TENSOR,
     UNKNOWN,
     Box,
-    Class,
     Function,
     Instance,
     Kind,
@@ -29,15 +30,7 @@ from kernelwright.rewards.static_values import (
 )
 
 Define = Callable[[ast.FunctionDef | ast.Lambda, Scope], Function]
-_SIGNS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-    ast.LShift: "<<", ast.RShift: ">>", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-    ast.In: "in", ast.NotIn: "in",
-}  # fmt: skip
 _SPREAD = 8  # copies that stand for a starred argument of unknown length
-_MAX_TEXTS = 8
 
 
 class Expressions:
@@ -46,7 +39,9 @@ class Expressions:
     def __init__(self, report: Report, enter: Enter, define: Define) -> None:
         self._report = report
         self._define = define
+        self._operators = Operators(report)
         self.calls = Calls(report, enter)
+        self.stores = Stores(report, self.evaluate, self.calls.imported.environment)
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The possible values of *node*; violations on the way go to the report."""
@@ -61,22 +56,23 @@ class Expressions:
             case ast.Call():
                 return self._call(node, scope)
             case ast.BinOp(left=left, op=op, right=right):
-                return self.binary(each(left, scope), op, each(right, scope), node)
+                return self._operators.binary(each(left, scope), op, each(right, scope), node)
             case ast.UnaryOp(op=op, operand=operand):
                 value = each(operand, scope)
                 if isinstance(op, ast.Not):
                     return HOST
-                return self.binary(value, op, HOST, node)
+                return self._operators.binary(value, op, HOST, node)
             case ast.BoolOp(values=values):
                 return join([each(value, scope) for value in values])
             case ast.Compare():
-                return self._compare(node, scope)
+                values = [each(part, scope) for part in (node.left, *node.comparators)]
+                return self._operators.compare(values, node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 each(test, scope)
                 return each(body, scope) | each(orelse, scope)
             case ast.NamedExpr(target=target, value=value):
                 result = each(value, scope)
-                self.store(target, result, scope)
+                self.stores.store(target, result, scope)
                 return result
             case ast.Lambda():
                 return frozenset({self._define(node, scope)})
@@ -88,7 +84,9 @@ class Expressions:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node, scope)
             case ast.Subscript(value=value, slice=index):
-                return self._subscript(each(value, scope), each(index, scope), index, node)
+                return self._operators.subscript(
+                    each(value, scope), each(index, scope), index, node
+                )
             case ast.JoinedStr(values=values):
                 return self._fstring(values, scope)
             case ast.Await() | ast.Yield(value=None):
@@ -103,7 +101,7 @@ class Expressions:
         if (found := scope.find(name)) is not None:
             paths = [atom.path for atom in found if isinstance(atom, Path)]
             for path in paths:
-                self.calls.path(path, node)
+                self.calls.attributes.path(path, node)
             return found
         if name in rules.BANNED_NAMES:
             self._report.add("call", name, node)
@@ -122,8 +120,10 @@ class Expressions:
             found = scope.find(base.id) or NOTHING
             if found and all(isinstance(atom, Path) for atom in found):
                 dotted = ".".join(reversed(parts))
-                return join([self.calls.path(f"{atom.path}.{dotted}", node) for atom in found])
-        return self.calls.attribute(self.evaluate(node.value, scope), node.attr, node)
+                return join(
+                    [self.calls.attributes.path(f"{atom.path}.{dotted}", node) for atom in found]
+                )
+        return self.calls.attributes.attribute(self.evaluate(node.value, scope), node.attr, node)
 
     def _spread(self, items: Sequence[ast.expr], scope: Scope) -> list[Value]:
         values: list[Value] = []
@@ -182,10 +182,10 @@ class Expressions:
         rest = join([self.evaluate(argument, scope) for argument in node.args[2:]])
         literal = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
         if function == "setattr":
-            self.store_attribute(owner, str(literal) if literal else "*", rest, node)
+            self.stores.attribute(owner, str(literal) if literal else "*", rest, node)
             return HOST
         if isinstance(literal, str):
-            return self.calls.attribute(owner, literal, node) | rest
+            return self.calls.attributes.attribute(owner, literal, node) | rest
         found = rest
         for atom in owner:
             if atom is Kind.EXTENSION:
@@ -193,50 +193,19 @@ class Expressions:
             elif isinstance(atom, Instance) and not _is_joined(node.args[1]):
                 everything = set(atom.attributes) | set(atom.cls.attributes)
                 for each in sorted(everything - {"__init__", "forward"}):
-                    found |= self.calls.attribute(frozenset({atom}), each, node)
+                    found |= self.calls.attributes.attribute(frozenset({atom}), each, node)
             elif atom is not Kind.HOST:
                 self._report.add("getattr", ast.unparse(node.args[1]), node)
         return found or UNKNOWN
-
-    def binary(self, left: Value, op: ast.AST, right: Value, node: ast.AST) -> Value:
-        """``left op right``: compute where an operand is a tensor."""
-        sign = _SIGNS[type(op)]
-        if holds_tensor(left) or holds_tensor(right):
-            self._report.compute("operator", sign, node)
-            return TENSOR
-        if sign == "@" and not (left <= HOST and right <= HOST):
-            self._report.compute("operator", sign, node)
-            return TENSOR
-        texts = [a.text for a in left if isinstance(a, Text)]
-        boxes = [a for a in left | right if isinstance(a, Box)]
-        if boxes:
-            return frozenset({Box(rest=join(box.elements() for box in boxes))})
-        if texts and sign == "+":
-            after = [a.text for a in right if isinstance(a, Text)] or [""]
-            sums = {Text(one + two) for one in texts[:_MAX_TEXTS] for two in after}
-            return frozenset(sums) if len(sums) <= _MAX_TEXTS else HOST
-        if texts and sign == "%":
-            return left
-        return UNKNOWN if Kind.UNKNOWN in left | right else HOST
 
     def augment(self, target: ast.expr, op: ast.AST, value: Value, scope: Scope) -> None:
         """``target op= value``."""
         loaded = ast.parse(ast.unparse(target), mode="eval").body
         for part in ast.walk(loaded):
             ast.copy_location(part, target)
-        self.store(target, self.binary(self.evaluate(loaded, scope), op, value, target), scope)
-
-    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
-        values = [self.evaluate(each, scope) for each in (node.left, *node.comparators)]
-        result = HOST
-        for left, op, right in zip(values, node.ops, values[1:], strict=False):
-            if isinstance(op, (ast.Is, ast.IsNot)):
-                continue
-            inside = isinstance(op, (ast.In, ast.NotIn))
-            if holds_tensor(right) or (holds_tensor(left) and not inside):
-                self._report.compute("operator", _SIGNS[type(op)], node)
-                result = TENSOR
-        return result
+        self.stores.store(
+            target, self._operators.binary(self.evaluate(loaded, scope), op, value, target), scope
+        )
 
     def _dict(
         self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], scope: Scope
@@ -258,7 +227,9 @@ class Expressions:
     ) -> Value:
         inner = Scope(scope)
         for generator in node.generators:
-            self.store(generator.target, elements(self.evaluate(generator.iter, inner)), inner)
+            self.stores.store(
+                generator.target, elements(self.evaluate(generator.iter, inner)), inner
+            )
             for condition in generator.ifs:
                 self.evaluate(condition, inner)
         if isinstance(node, ast.DictComp):
@@ -276,90 +247,6 @@ class Expressions:
                 known = [atom.text for atom in inside if isinstance(atom, Text)]
                 text += known[0] if known else "0"
         return frozenset({Text(text)})
-
-    def _subscript(self, value: Value, index: Value, key: ast.expr, node: ast.AST) -> Value:
-        if Kind.TENSOR in value and holds_tensor(index, True):
-            self._report.compute("operator", "index", node)
-        found: list[Value] = []
-        for atom in value:
-            if isinstance(atom, Box):
-                if isinstance(key, ast.Slice):
-                    found.append(frozenset({Box(rest=atom.elements(), runs=atom.runs)}))
-                elif isinstance(key, ast.Constant) and key.value in atom.known:
-                    found.append(atom.known[key.value] | atom.rest)
-                else:
-                    found.append(atom.elements())
-            elif isinstance(atom, Text):
-                found.append(HOST)
-            elif isinstance(atom, Path):
-                found.append(HOST if atom.path.startswith("os.") else frozenset({atom}))
-            else:
-                found.append(frozenset({atom if isinstance(atom, (Kind, Class)) else Kind.UNKNOWN}))
-        return join(found)
-
-    def store(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """``target = value``."""
-        match target:
-            case ast.Name(id=name):
-                if name in scope.outer:
-                    outer = scope.outer[name]
-                    outer.names[name] = outer.names.get(name, NOTHING) | value
-                else:
-                    scope.names[name] = value
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                self._unpack(items, value, scope)
-            case ast.Starred(value=inner):
-                self.store(inner, frozenset({Box(rest=value)}), scope)
-            case ast.Attribute(value=base, attr=name):
-                self.store_attribute(self.evaluate(base, scope), name, value, target)
-            case ast.Subscript(value=base, slice=index):
-                self._store_item(self.evaluate(base, scope), index, value, scope, target)
-
-    def _unpack(self, items: Sequence[ast.expr], value: Value, scope: Scope) -> None:
-        boxes = [atom for atom in value if isinstance(atom, Box)]
-        for position, item in enumerate(items):
-            exact = (
-                len(boxes) == len(value)
-                and not any(isinstance(each, ast.Starred) for each in items)
-                and all(len(box.known) == len(items) for box in boxes)
-            )
-            part = (
-                join(box.known.get(position, NOTHING) | box.rest for box in boxes)
-                if exact
-                else elements(value)
-            )
-            self.store(item, part, scope)
-
-    def store_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
-        """``owner.name = value``: assignment to what is not the answer's own is patching."""
-        for atom in owner:
-            if isinstance(atom, (Instance, Class, Function)):
-                if isinstance(atom, Function) and name.startswith("__"):
-                    self._report.add("dunder", name, node)
-                atom.attributes[name] = atom.attributes.get(name, NOTHING) | value
-            elif isinstance(atom, Path):
-                if not atom.path.startswith("builtins."):
-                    self._report.add("patch", f"{atom.path}.{name}", node)
-            elif atom is Kind.TENSOR and name not in rules.TENSOR_STORES:
-                self._report.add("patch", f"Tensor.{name}", node)
-            elif atom is Kind.MODULE and not rules.MODULE_STORES.fullmatch(name):
-                self._report.add("patch", f"submodule.{name}", node)
-            elif atom is Kind.EXTENSION:
-                self._report.add("patch", f"extension.{name}", node)
-
-    def _store_item(
-        self, owner: Value, index: ast.expr, value: Value, scope: Scope, node: ast.AST
-    ) -> None:
-        key = self.evaluate(index, scope)
-        if Kind.TENSOR in owner and holds_tensor(key, True):
-            self._report.compute("operator", "index", node)
-        for atom in owner:
-            if isinstance(atom, Box):
-                atom.rest |= value
-            elif isinstance(atom, Path) and atom.path == "os.environ":
-                self.calls.environment(key, node)
-            elif isinstance(atom, Path):
-                self._report.add("patch", f"{atom.path}[...]", node)
 
 
 def _is_joined(node: ast.expr) -> bool:

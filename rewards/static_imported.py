@@ -1,4 +1,4 @@
-"""Calls of builtins and of imported functions: what they are allowed to be given, what they give."""
+"""Calls of builtins and of imported functions: what they may be given, and what they give."""
 
 import ast
 from collections.abc import Callable, Sequence
@@ -56,16 +56,15 @@ class Imported:
         if root == "builtins":
             return self._builtin(name, given, named, node)
         if root == "torch":
-            return self._torch(path, given, named, node)
+            return self._torch(path, given, node)
         if root == "itertools" or path == "functools.reduce":
             return self._higher_order(given, node)
         if path in ("collections.namedtuple", "typing.NamedTuple", "typing.NewType"):
             return frozenset({Path("builtins.tuple")})
         if root == "collections":
             return frozenset({Box(rest=self._defaults(given, node))})
-        if root == "os" and name in ("environ.get", "environ.setdefault") and len(given) > 1:
-            if name == "environ.setdefault":
-                self.environment(given[0], node)
+        if path == "os.environ.setdefault" and given:
+            self.environment(given[0], node)
         return HOST
 
     def environment(self, key: Value, node: ast.AST) -> None:
@@ -147,9 +146,7 @@ class Imported:
             return HOST
         return frozenset({Box(rest=join([*map(elements, given), *named.values()]))})
 
-    def _torch(
-        self, path: str, given: Sequence[Value], named: dict[str, Value], node: ast.AST
-    ) -> Value:
+    def _torch(self, path: str, given: Sequence[Value], node: ast.AST) -> Value:
         name = path.removeprefix("torch.")
         if path in rules.TORCH_PRIVATE:
             return HOST

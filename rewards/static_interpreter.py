@@ -7,7 +7,8 @@ steps ends an analysis that an answer was written to blow up; that is a violatio
 import ast
 from collections.abc import Sequence
 
-from kernelwright.rewards.static_definitions import Definitions, is_number, is_scalar
+from kernelwright.rewards import static_arguments as arguments
+from kernelwright.rewards.static_definitions import Definitions
 from kernelwright.rewards.static_expressions import Expressions
 from kernelwright.rewards.static_values import (
     HOST,
@@ -65,7 +66,7 @@ class Interpreter:
             for atom in instance.cls.find(name) | instance.attributes.get(name, NOTHING):
                 if isinstance(atom, Function):
                     offset = 0 if atom.flavour == "staticmethod" else 1
-                    given = self._parameters(atom, offset)
+                    given = arguments.possible(atom, offset)
                     self.enter(atom, [receiver] * offset + given, {}, atom.node)
                 else:
                     self._expressions.calls.call(frozenset({atom}), [TENSOR], {}, tree, name)
@@ -74,29 +75,16 @@ class Interpreter:
             self._expressions.calls.call(hook, [receiver, inputs, TENSOR], {}, tree, "hook")
         self.report.forward = False
 
-    def _parameters(self, function: Function, skip: int) -> list[Value]:
-        """What forward may be given. A declared or defaulted number stays unknown: gate 5 sees it."""
-        arguments = function.node.args
-        plain = [*arguments.posonlyargs, *arguments.args]
-        first_default = len(plain) - len(arguments.defaults)
-        values: list[Value] = []
-        for index, argument in enumerate(plain[skip:], skip):
-            default = arguments.defaults[index - first_default] if index >= first_default else None
-            if is_scalar(argument.annotation) or is_number(default):
-                values.append(UNKNOWN)
-            else:
-                values.append(TENSOR if default is None else TENSOR | HOST)
-        return values
-
     def enter(
-        self, function: Function, given: Sequence[Value], named: dict[str, Value], node: ast.AST
+        self, function: Function, given: Sequence[Value], named: dict[str, Value], _: ast.AST
     ) -> Value:
         """Call a function of the answer: bind its arguments and run its body."""
         self._tick()
         if len(self._stack) >= MAX_DEPTH or self._stack.count(function.node) > 1:
             return UNKNOWN
         scope = Scope(function.scope, owner=function.owner)
-        self._bind(function, list(given), dict(named), scope)
+        root = self.report.forward and not self._stack
+        arguments.bind(function, list(given), dict(named), scope, root)
         self._stack.append(function.node)
         self._returns.append([])
         if isinstance(function.node, ast.Lambda):
@@ -108,32 +96,6 @@ class Interpreter:
         if not isinstance(function.node, ast.Lambda) and not result:
             return HOST
         return result
-
-    def _bind(
-        self, function: Function, given: list[Value], named: dict[str, Value], scope: Scope
-    ) -> None:
-        arguments = function.node.args
-        plain = [*arguments.posonlyargs, *arguments.args]
-        spread = join(join(b.rest for b in v if isinstance(b, Box)) for v in given[len(plain) :])
-        for index, argument in enumerate(plain):
-            value = given[index] if index < len(given) else named.pop(argument.arg, NOTHING)
-            fallback = function.defaults.get(argument.arg, UNKNOWN)
-            scope.names[argument.arg] = value or named.get("**", NOTHING) or fallback
-        for argument in arguments.kwonlyargs:
-            fallback = function.defaults.get(argument.arg, TENSOR if self._is_root() else UNKNOWN)
-            value = named.pop(argument.arg, NOTHING) or named.get("**", NOTHING)
-            scope.names[argument.arg] = value or fallback
-        root = TENSOR if self._is_root() else NOTHING
-        if arguments.vararg:
-            extra = dict(enumerate(given[len(plain) :]))
-            scope.names[arguments.vararg.arg] = frozenset({Box(extra, spread | root)})
-        if arguments.kwarg:
-            scope.names[arguments.kwarg.arg] = frozenset({Box(dict(named), root)})
-        if function.owner and given and function.flavour != "staticmethod":
-            scope.receiver = given[0]
-
-    def _is_root(self) -> bool:
-        return self.report.forward and not self._stack
 
     def _tick(self) -> None:
         self._steps += 1
@@ -169,10 +131,10 @@ class Interpreter:
             case ast.Assign(targets=targets, value=value):
                 result = self._evaluate(value, scope)
                 for target in targets:
-                    self._expressions.store(target, result, scope)
+                    self._expressions.stores.store(target, result, scope)
             case ast.AnnAssign(target=target, value=value):
                 if value is not None:
-                    self._expressions.store(target, self._evaluate(value, scope), scope)
+                    self._expressions.stores.store(target, self._evaluate(value, scope), scope)
             case ast.AugAssign(target=target, op=op, value=value):
                 self._expressions.augment(target, op, self._evaluate(value, scope), scope)
             case ast.Return(value=value):
@@ -198,7 +160,7 @@ class Interpreter:
                 for item in items_:
                     self._evaluate(item.context_expr, scope)
                     if item.optional_vars is not None:
-                        self._expressions.store(item.optional_vars, UNKNOWN, scope)
+                        self._expressions.stores.store(item.optional_vars, UNKNOWN, scope)
                 return self._block(body, scope)
             case ast.Try() | ast.TryStar():
                 return self._try(node, scope)
@@ -233,7 +195,7 @@ class Interpreter:
             before = scope.names
             scope.names = dict(before)
             if target is not None:
-                self._expressions.store(target, items, scope)
+                self._expressions.stores.store(target, items, scope)
             falls = self._block(body, scope)
             scope.names = _merge([before, scope.names] if falls else [before])
 

@@ -1,10 +1,10 @@
 """Gate 2: is an answer legal, as far as its text shows?
 
-An allow-list over imports and over everything that ``ModelNew.forward`` can reach: methods, helpers,
-lambdas, properties, hooks, values stored in ``__init__``. Answers are parsed, never run. Host
-arithmetic on shapes and numbers is fine; operators on what is known to be a tensor are compute. What
-a text cannot decide (a parameter declared ``float`` that is a tensor, an alias made by C++) is left to
-the object scan and to the dispatcher trace. The C++ in constant strings gives early, readable
+An allow-list over imports and over everything that ``ModelNew.forward`` can reach: methods,
+helpers, lambdas, properties, hooks, values stored in ``__init__``. Answers are parsed, never run.
+Host arithmetic on shapes and numbers is fine; operators on what is surely a tensor are compute.
+What a text cannot decide (a parameter declared ``float`` that is a tensor, an alias made by C++) is left
+to the object scan and to the dispatcher trace. The C++ in constant strings gives early, readable
 reasons (`static_cpp`); the symbols of the built object decide.
 """
 
@@ -46,15 +46,15 @@ def _order(found: Violation) -> tuple[bool, int, str, str]:
 
 def _everywhere(tree: ast.Module, report: Report) -> None:
     """What no part of an answer may hold, reached or not."""
-    bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    bound |= {
-        node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-    }
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    bound |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    for each in names:
+        if each.id in rules.BANNED_NAMES - bound:
+            report.add("call", each.id, each)
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 if name := node_module(node, alias):
@@ -64,13 +64,10 @@ def _everywhere(tree: ast.Module, report: Report) -> None:
             special = name.startswith("__") and name.endswith("__")
             if (special and name not in rules.DUNDER_FIELDS) or rules.FRAME_FIELDS.match(name):
                 report.add("dunder", name, node)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            if node.id in rules.BANNED_NAMES and node.id not in bound:
-                report.add("call", node.id, node)
 
 
 def _model(interpreter: Interpreter, tree: ast.Module) -> None:
-    """Build ``ModelNew`` and go through its forward; twice, for what one call leaves to the next."""
+    """Build ``ModelNew`` and go through forward twice: one call may leave things to the next."""
     report = interpreter.report
     value = interpreter.module.names.get("ModelNew", frozenset())
     classes = [atom for atom in value if isinstance(atom, Class)]

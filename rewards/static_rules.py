@@ -209,8 +209,10 @@ BASES = words(
 
 
 def forward_may_mention(path: str) -> bool:
-    """Whether code reached from forward may hold the torch object at *path*."""
+    """Whether code reached from forward may hold what is at *path*; all but torch is host code."""
     name = path.removeprefix("torch.")
+    if not path.startswith("torch."):
+        return True
     if path in TORCH_MODULES or name in DTYPES or name in TORCH_VALUES or path == LOAD_INLINE:
         return True
     if name.startswith("Tensor."):

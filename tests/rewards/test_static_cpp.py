@@ -97,7 +97,8 @@ HONEST = {
         #include <cub/cub.cuh>
         __global__ void k(torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> a) {
           using Reduce = cub::BlockReduce<float, 256>;
-          __half h = __float2half(a[0][0]); a[0][1] = __half2float(h) + std::numeric_limits<float>::max();
+          __half h = __float2half(a[0][0]);
+          a[0][1] = __half2float(h) + std::numeric_limits<float>::max();
         }
         """,
 }
@@ -108,7 +109,7 @@ CHEATS = {
     "at::native::relu": "auto f(at::Tensor x) { return ::at::native::relu(x); }",
     "at::cpu::add": "auto f(at::Tensor x) { return at::cpu::add(x, x); }",
     "at::_ops::mm::call": "auto f(at::Tensor x) { return at::_ops::mm::call(x, x); }",
-    "torch::nn::functional::gelu": "auto f(torch::Tensor x) { return torch::nn::functional::gelu(x); }",
+    "torch::nn::functional::gelu": "auto f(T x) { return torch::nn::functional::gelu(x); }",
     "at::relu": "auto g() { auto f = &at::relu; return f; }",
     "torch::jit::load": 'auto f() { return torch::jit::load("m.pt"); }',
     "c10::Dispatcher::singleton": "auto f() { return c10::Dispatcher::singleton(); }",

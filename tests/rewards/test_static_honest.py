@@ -3,6 +3,7 @@
 from textwrap import dedent, indent
 
 import pytest
+
 from kernelwright.rewards.static_legality import violations
 
 HEAD = '''\

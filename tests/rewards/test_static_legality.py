@@ -4,6 +4,7 @@ import time
 from textwrap import dedent, indent
 
 import pytest
+
 from kernelwright.rewards.static_legality import violations
 
 HEAD = '''\
