@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kernelwright.configs import parse, resolved
 from kernelwright.configs.errors import UserError, one_line
 from kernelwright.configs.run_folder import RunFolder
+from kernelwright.rewards.backend import load_backend
 from kernelwright.rewards.prompt import STYLES
 from kernelwright.rewards.task_file import read_tasks
 from kernelwright.rl.arguments import RLArguments
@@ -22,10 +23,11 @@ def main(argv: list[str] | None = None) -> int:
     own, config, model_config = parse(RLArguments, "trl.GRPOConfig", "trl.ModelConfig", argv=argv)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     _check(own, config, model_config)
+    given = resolved(own, config, model_config)
     tasks = read_tasks(own.tasks)
 
     from kernelwright.rewards.verifier import LocalVerifier, VerifierOptions
-    from kernelwright.rl.train import train, verdict_file
+    from kernelwright.rl.train import prepare, train, verdict_file
 
     try:
         options = VerifierOptions(
@@ -40,17 +42,14 @@ def main(argv: list[str] | None = None) -> int:
             reward_nu_max=own.reward_nu_max,
             store=verdict_file(Path(config.output_dir)),
         )
-    except ValueError as error:
+        if reason := load_backend(own.backend).missing():
+            raise UserError(f"backend {own.backend!r} cannot run here: {reason}")
+    except ValueError as error:  # no such baseline or backend
         raise UserError(str(error)) from None
-    run = RunFolder.open(
-        config.output_dir, resolved(own, config, model_config), own.resume, own.overwrite
-    )
-    try:
-        verifier = LocalVerifier(options)
-    except ValueError as error:  # an unknown backend, or one that cannot run here
-        raise UserError(str(error)) from None
-    with verifier:
-        train(own, config, model_config, tasks, verifier, run)
+    setup = prepare(own, config, model_config, tasks)
+    run = RunFolder.open(config.output_dir, given, own.resume, own.overwrite)
+    with LocalVerifier(options) as verifier:
+        train(setup, verifier, run)
     print(run.path / "final")
     return 0
 

@@ -4,6 +4,7 @@ import logging
 import os
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from kernelwright.rl.resume import forget_after, last_checkpoint
 from kernelwright.rl.reward import KernelReward, VerifyAll
 
 if TYPE_CHECKING:
+    from datasets import Dataset
     from transformers import PreTrainedTokenizerBase
     from trl import GRPOConfig, ModelConfig
 
@@ -30,19 +32,28 @@ def verdict_file(folder: Path) -> Path:
     return folder / (f"verdicts-{rank}.jsonl" if rank else "verdicts.jsonl")
 
 
-def train(
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a run works with; made before its folder is touched, since making it finds mistakes."""
+
+    own: RLArguments
+    config: "GRPOConfig"
+    tasks: Sequence[Task]
+    policy: Any
+    tokenizer: "PreTrainedTokenizerBase"
+    peft_config: Any
+    data: "Dataset"
+    """A row for each prompt in the order of the run: ``prompt`` and ``task_index``."""
+
+
+def prepare(
     own: RLArguments,
     config: "GRPOConfig",
     model_config: "ModelConfig",
     tasks: Sequence[Task],
-    verifier: VerifyAll,
-    run: RunFolder,
-) -> None:
-    """Train, and write the policy to ``final/`` in *run*; goes on from a checkpoint there."""
+) -> Setup:
+    """Load the policy and lay out the prompts; *config* gets its number of steps."""
     from datasets import Dataset
-
-    from kernelwright.rl.callback import MetricsCallback
-    from kernelwright.rl.trainer import KernelGRPOTrainer
 
     policy, tokenizer, peft_config = load_for_training(model_config, own.init_from or None)
     prompts = [messages(task, own.backend, own.prompt_style) for task in tasks]
@@ -52,15 +63,22 @@ def train(
     config.shuffle_dataset = False  # the order below is the order of the run
     order = [fitting[each] for each in task_order(len(fitting), count, config.seed)]
     data = Dataset.from_dict({"prompt": prompts, "task_index": range(len(tasks))})
+    return Setup(own, config, tasks, policy, tokenizer, peft_config, data.select(order))
 
-    reward = _reward(own, config, tasks, verifier, run, tokenizer, policy)
+
+def train(setup: Setup, verifier: VerifyAll, run: RunFolder) -> None:
+    """Train, and write the policy to ``final/`` in *run*; goes on from a checkpoint there."""
+    from kernelwright.rl.callback import MetricsCallback
+    from kernelwright.rl.trainer import KernelGRPOTrainer
+
+    reward = _reward(setup, verifier, run)
     trainer = KernelGRPOTrainer(
-        model=policy,
+        model=setup.policy,
         reward_funcs=reward,
-        args=config,
-        train_dataset=data.select(order),
-        processing_class=tokenizer,
-        peft_config=peft_config,
+        args=setup.config,
+        train_dataset=setup.data,
+        processing_class=setup.tokenizer,
+        peft_config=setup.peft_config,
         callbacks=[MetricsCallback(run, lambda: reward.waited_s)],
         on_advantages=reward.record,
     )
@@ -74,27 +92,18 @@ def train(
     trainer.save_model(str(run.path / "final"))
 
 
-def _reward(
-    own: RLArguments,
-    config: "GRPOConfig",
-    tasks: Sequence[Task],
-    verifier: VerifyAll,
-    run: RunFolder,
-    tokenizer: "PreTrainedTokenizerBase",
-    policy: Any,
-) -> KernelReward:
-    rank = os.environ.get("RANK", "0")
-    ends = policy.generation_config.eos_token_id
+def _reward(setup: Setup, verifier: VerifyAll, run: RunFolder) -> KernelReward:
+    own, tokenizer = setup.own, setup.tokenizer
+    seed = f"{setup.config.seed}/{os.environ.get('RANK', '0')}"
+    ends = setup.policy.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
     return KernelReward(
         verifier,
-        tasks,
+        setup.tasks,
         decode=lambda ids: str(tokenizer.decode(ids, skip_special_tokens=True)),
         stops=frozenset({*ends, tokenizer.eos_token_id, tokenizer.pad_token_id} - {None}),
         run=run,
-        draw=(lambda step: random.Random(f"{config.seed}/{rank}/{step}"))
-        if own.random_reward
-        else None,
+        draw=(lambda step: random.Random(f"{seed}/{step}")) if own.random_reward else None,
         ceiling=1.0 + own.reward_lambda * own.reward_nu_max,
     )
 

@@ -69,11 +69,11 @@ class KernelGRPOTrainer(GRPOTrainer):
         return batch
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        """Notes whether this part of the step has any gradient to give."""
-        tokens_B = (inputs["tool_mask"] * inputs["completion_mask"]).sum(1)
-        regularised = self.beta != 0.0 or self._entropy_bonus_enabled
-        teaches_B = (tokens_B > 0) & ((inputs["advantages"] != 0) | regularised)
-        self._learns = self._learns or bool(teaches_B.any())
+        """Notes whether this part of the step has anything to teach: an advantage that is not 0.
+
+        A pull towards the reference alone is no reason for a step.
+        """
+        self._learns = self._learns or bool((inputs["advantages"] != 0).any())
         return super()._compute_loss(model, inputs)
 
     def idle(self) -> bool:

@@ -10,7 +10,7 @@ from kernelwright.rewards.task import Task
 from kernelwright.rewards.verdict import Interval, Status, Verdict
 from kernelwright.rl.arguments import RLArguments
 from kernelwright.rl.resume import forget_after, last_checkpoint
-from kernelwright.rl.train import train
+from kernelwright.rl.train import prepare, train
 
 TASKS = [Task(f"task{index}", f"class Model: {index}", family="toy") for index in range(3)]
 
@@ -48,7 +48,7 @@ def go(policy_folder, grpo_config):
             tasks="", init_from=str(policy_folder), prompt_style="terse", **(own or {})
         )
         folder.mkdir(exist_ok=True)
-        train(own, config, ModelConfig(), TASKS, verifier, RunFolder(folder))
+        train(prepare(own, config, ModelConfig(), TASKS), verifier, RunFolder(folder))
         return RunFolder(folder)
 
     return run

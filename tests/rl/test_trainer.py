@@ -102,7 +102,7 @@ def test_without_missing_scores_and_with_equal_lengths_the_loss_is_trls(make_tra
     ],
 )
 def test_a_step_with_nothing_to_learn_moves_neither_weights_nor_optimiser(make_trainer, rewards):
-    trainer, _ = make_trainer(fixed(rewards), weight_decay=0.5)
+    trainer, _ = make_trainer(fixed(rewards), weight_decay=0.5, beta=0.1)
     before = weights_of(trainer)
     trainer.train()
     assert not moved(trainer, before)
