@@ -7,6 +7,8 @@ and ``$name`` for a word. The lines that all answers share are here; what a kern
 import re
 from collections.abc import Sequence
 
+# -fno-trapping-math and -fno-math-errno change no value; without them no branch or root is vectorised.
+_FLAGS = '["-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]'
 _MATH = {
     "vexp": """\
 inline float vexp(float v) {
@@ -91,7 +93,7 @@ def answer(
         "#include <cmath>",
         *cpp,
         '"""',
-        'ext = load_inline("ext", cpp, functions=["run"], extra_cflags=["-O3", "-fopenmp"])',
+        f'ext = load_inline("ext", cpp, functions=["run"], extra_cflags={_FLAGS})',
         "class ModelNew(nn.Module):",
         *_init(init),
         f"    def forward(self, {', '.join(inputs)}):",
