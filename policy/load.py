@@ -5,6 +5,7 @@ model that still knows the adapter's folder as its own, so that a trainer which 
 model by path gets the same weights. Loading never runs code from the folder.
 """
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,28 +27,22 @@ def load_policy(
     *merge* folds a LoRA adapter into the weights; without it the adapter stays trainable.
     *options* go to ``from_pretrained``. `UserError` where *path* holds no model.
     """
-    from transformers import AutoModelForCausalLM
-
     if dtype not in DTYPES:
         raise UserError(f"no dtype {dtype!r}; dtypes: {', '.join(DTYPES)}")
     path = _checked(path)
-    tokenizer = load_tokenizer(path)
-    options["dtype"] = dtype
-    try:
-        if (Path(path) / ADAPTER).is_file():
-            return _adapted(path, merge, options), tokenizer
-        return AutoModelForCausalLM.from_pretrained(path, **options), tokenizer
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot load a model from {path}: {_first_line(error)}") from None
+    tokenizer = load_tokenizer(path, options.get("revision"))
+    return _model(path, merge, {**options, "dtype": dtype}), tokenizer
 
 
-def load_tokenizer(path: str | Path) -> "PreTrainedTokenizerBase":
+def load_tokenizer(path: str | Path, revision: str | None = None) -> "PreTrainedTokenizerBase":
     """The tokenizer in *path*, padding on the left; `UserError` where it has no chat template."""
     from transformers import AutoTokenizer
 
     path = _checked(path)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left")
+        tokenizer = AutoTokenizer.from_pretrained(
+            path, revision=revision or "main", padding_side="left"
+        )
     except (OSError, ValueError) as error:
         raise UserError(f"cannot load a tokenizer from {path}: {_first_line(error)}") from None
     if tokenizer.chat_template is None:
@@ -69,7 +64,7 @@ def load_for_training(
     path = model_config.model_name_or_path if path is None else path
     if path is None:
         raise UserError("no model named; set model_name_or_path")
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"revision": model_config.model_revision}
     if model_config.attn_implementation is not None:
         options["attn_implementation"] = model_config.attn_implementation
     if (quantization := get_quantization_config(model_config)) is not None:
@@ -78,14 +73,23 @@ def load_for_training(
     return model, tokenizer, get_peft_config(model_config)
 
 
-def _adapted(path: str, merge: bool, options: dict[str, Any]) -> "PreTrainedModel":
-    import json
-
-    from peft import PeftModel
+def _model(path: str, merge: bool, options: dict[str, Any]) -> "PreTrainedModel":
     from transformers import AutoModelForCausalLM
 
+    try:
+        if (Path(path) / ADAPTER).is_file():
+            return _adapted(path, merge, options)
+        return AutoModelForCausalLM.from_pretrained(path, **options)
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot load a model from {path}: {_first_line(error)}") from None
+
+
+def _adapted(path: str, merge: bool, options: dict[str, Any]) -> "PreTrainedModel":
+    """The adapter in *path* on the model it names, which may be an adapter itself."""
+    from peft import PeftModel
+
     base = json.loads((Path(path) / ADAPTER).read_text())["base_model_name_or_path"]
-    model = AutoModelForCausalLM.from_pretrained(_checked(base), **options)
+    model = _model(_checked(base), True, options)
     adapted: Any = PeftModel.from_pretrained(model, path, is_trainable=not merge)
     if merge:
         adapted = adapted.merge_and_unload()

@@ -4,8 +4,8 @@ Kernels repeat their lines, so a line that recurs in the training texts is one t
 answer costs tens of tokens, not hundreds. Decimal numbers stand apart, so that an operator is the
 same token whatever its constant, and a constant is copied. Any other text is spelled from merges
 learnt inside words, with digits apart, down to single bytes: decoding gives back exactly what was
-encoded. The chat template is ChatML without the newline after a turn, so that ``<|im_end|>`` is a turn's last
-token. It does not read tokenizers of pretrained models: `load` does.
+encoded. The chat template is ChatML without the newline after a turn, so that ``<|im_end|>`` is a
+turn's last token. It does not read tokenizers of pretrained models: `load` does.
 """
 
 import json

@@ -56,6 +56,19 @@ def test_an_adapter_loads_merged_or_trainable(folder: Path, tmp_path: Path) -> N
     assert torch.allclose(logits(again.eval(), tokenizer), expected, atol=1e-4)
 
 
+def test_an_adapter_on_an_adapter_loads(folder: Path, tmp_path: Path) -> None:
+    from peft import LoraConfig, get_peft_model
+
+    for name, base in (("first", folder), ("second", tmp_path / "first")):
+        model, tokenizer = load_policy(base)
+        adapted = get_peft_model(model, LoraConfig(r=4, init_lora_weights=False))
+        expected = logits(adapted.eval(), tokenizer)
+        adapted.save_pretrained(tmp_path / name)
+        tokenizer.save_pretrained(tmp_path / name)
+    again, tokenizer = load_policy(tmp_path / "second")
+    assert torch.allclose(logits(again.eval(), tokenizer), expected, atol=1e-4)
+
+
 def test_a_trainers_model_config_names_model_dtype_and_lora(folder: Path) -> None:
     from trl import ModelConfig
 
