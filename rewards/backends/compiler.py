@@ -66,6 +66,24 @@ def admitted(flags: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(passed), tuple(dropped)
 
 
+def split_macros(flags: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """*flags* as (those without macros, lines of ``#define`` and ``#undef``).
+
+    A macro defined in the text, after our header, cannot change what the header means.
+    """
+    plain: list[str] = []
+    lines: list[str] = []
+    for flag in flags:
+        if flag.startswith("-D"):
+            name, _, value = flag[2:].partition("=")
+            lines.append(f"#define {name} {value if '=' in flag else 1}")
+        elif flag.startswith("-U"):
+            lines.append(f"#undef {flag[2:]}")
+        else:
+            plain.append(flag)
+    return tuple(plain), tuple(lines)
+
+
 def run(command: list[str], cwd: Path, timeout_s: float) -> Compiled:
     """Run *command* in its own process group under *cwd*; ``BuildError`` when it takes too long."""
     environment = {

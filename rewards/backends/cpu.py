@@ -15,7 +15,14 @@ from typing import Any
 
 from kernelwright.rewards.backend import Artefact, BuildError, IllegalBuild, Sources
 from kernelwright.rewards.backends import full_build, slim_kit, torch_names, translation_unit
-from kernelwright.rewards.backends.compiler import BASE, admitted, condensed, find_compiler, run
+from kernelwright.rewards.backends.compiler import (
+    BASE,
+    admitted,
+    condensed,
+    find_compiler,
+    run,
+    split_macros,
+)
 from kernelwright.rewards.backends.loader import load_full, load_slim
 from kernelwright.rewards.backends.object_scan import ALLOWED_LIBRARIES, ALLOWED_SYMBOLS, scan
 from kernelwright.rewards.backends.slim_kit import SlimKit
@@ -73,14 +80,14 @@ class CpuBackend:
         return Artefact(path, sources.digest, headers, time.perf_counter() - started)
 
     def _compile(self, sources: Sources, private: Path, arch: str) -> str:
-        flags, _ = admitted(sources.flags)
+        flags, macros = split_macros(admitted(sources.flags)[0])
         march = () if any(flag.startswith("-march=") for flag in flags) else (f"-march={arch}",)
         command = [str(find_compiler()), *BASE, *march, *flags, *translation_unit.DIAGNOSTICS]
         if translation_unit.needs_full_headers(sources):
-            full_build.compile_object(command, sources, private, self._timeout_s)
+            full_build.compile_object(command, sources, macros, private, self._timeout_s)
             return "full"
         kit = self.prepare(arch)
-        (private / "main.cpp").write_text(translation_unit.slim(sources))
+        (private / "main.cpp").write_text(translation_unit.slim(sources, macros))
         done = run(
             [*command, *kit.includes, "main.cpp", *_LINK, str(kit.library), "-o", "object.so"],
             private,
@@ -93,7 +100,7 @@ class CpuBackend:
                 raise IllegalBuild(f"symbol:{symbol}")
             if not torch_names.beyond_slim(done.output):
                 raise BuildError(condensed(done.output))
-            full_build.compile_object(command, sources, private, self._timeout_s)
+            full_build.compile_object(command, sources, macros, private, self._timeout_s)
             return "full"
         scan(private / "object.so", self.allowed_symbols, self.allowed_libraries)
         return "slim"
@@ -107,4 +114,3 @@ class CpuBackend:
     def dropped_flags(self, sources: Sources) -> tuple[str, ...]:
         """The flags of *sources* that its build leaves out."""
         return admitted(sources.flags)[1]
-

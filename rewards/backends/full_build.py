@@ -38,12 +38,16 @@ def module_name(digest: str) -> str:
 
 
 def compile_object(
-    command: list[str], sources: Sources, private: Path, timeout_s: float
+    command: list[str],
+    sources: Sources,
+    macros: tuple[str, ...],
+    private: Path,
+    timeout_s: float,
 ) -> None:
     """Compile *sources* to ``object.so`` in *private* and scan it."""
     include = torch_include()
     libraries = include.parent / "lib"
-    (private / "main.cpp").write_text(translation_unit.full(sources))
+    (private / "main.cpp").write_text(translation_unit.full(sources, macros))
     name = module_name(sources.digest)
     done = run(
         [

@@ -15,13 +15,10 @@ from kernelwright.rewards.backend import IllegalBuild
 
 # Compiler, libstdc++ and libgomp runtime; weak hooks of the toolchain.
 _RUNTIME = (
-    r"_ZNK?[KSs]?S[abdiost].*",  # std:: members through abbreviations
-    r"_ZNK?V?K?St.*",
-    r"_ZNK?[RO]?K?9__gnu_cxx.*",
-    r"_ZSt.*|_ZS[abdios].*|_ZT[ISVT]S[t\w].*|_ZT[ISV]N10__cxxabiv.*|_ZT[ISV][PK]*[a-z]|_ZTh.*|_ZTv.*",
-    r"_Z(nw|na|dl|da)[A-Za-z].*",
-    r"_ZN(10__cxxabiv1|9__gnu_cxx).*",
-    r"_ZNK?St.*|_ZlsI.*|_ZrsI.*|_ZplI.*|_ZGVNSt.*",
+    # Anything of std but files: functions, vtables, type information, guards.
+    r"_Z(T[ISVTC]|GV)?N?[rVKRO]*(St|S[abdios]|9__gnu_cxx|10__cxxabiv1)"
+    r"(?!\w*(basic_(if|of|f)stream|basic_filebuf|__basic_file|10filesystem))\w*",
+    r"_ZT[IS][PK]*[a-z]|_Z(nw|na|dl|da)[A-Za-z]\w*",
     r"__cxa_\w+|__gxx_personality_v0|_Unwind_\w+|__dynamic_cast|__once_proxy",
     r"GOMP_(?!target|plugin|offload)\w+|omp_(get|set|in|init|destroy|test|unset)_\w+",
     r"_ITM_(de)?registerTMCloneTable|__gmon_start__|_Jv_RegisterClasses|__tls_get_addr",
@@ -81,7 +78,7 @@ class ElfObject:
 
 
 def read(path: Path) -> ElfObject:
-    """The dynamic symbols and libraries of a little-endian 64-bit ELF file; ``ValueError`` if not."""
+    """The dynamic part of a little-endian 64-bit ELF file; ``ValueError`` for another file."""
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError(f"{path.name} is not a 64-bit little-endian ELF file")
@@ -110,7 +107,10 @@ def read(path: Path) -> ElfObject:
                 if tag == 1:
                     needed.append(text(link, value))
     return ElfObject(
-        tuple(filter(None, undefined)), tuple(filter(None, defined)), tuple(needed), tuple(resolvers)
+        tuple(filter(None, undefined)),
+        tuple(filter(None, defined)),
+        tuple(needed),
+        tuple(resolvers),
     )
 
 

@@ -100,7 +100,7 @@ def _build(compiler: str, arch: str, folder: Path) -> None:
             raise RuntimeError(f"the slim kit does not compile:\n{done.stderr[:4000]}")
 
     march = f"-march={arch}"
-    # A name of its own: GCC does not fall back from a precompiled header to the same file elsewhere.
+    # A name of its own: from a precompiled header GCC does not fall back to the plain one.
     headers = folder / "pch" / f"{PREFIX_HEADER}.gch"
     headers.mkdir(parents=True)
     source = str(headers.with_suffix(""))

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 # Operators that allocate, describe, view or copy: they cannot do a kernel's work.
-PLUMBING = frozenset(
+_PLUMBING = (
     "empty empty_like empty_strided new_empty new_zeros new_ones new_full new_empty_strided "
     "zeros zeros_like ones ones_like full full_like scalar_tensor zero_ fill_ zero fill "
     "copy_ copy clone contiguous to _to_copy detach detach_ alias view view_as reshape "
@@ -21,8 +21,9 @@ PLUMBING = frozenset(
     "split_with_sizes chunk unbind unfold diagonal resize_ set_ item _local_scalar_dense size "
     "stride sym_size sym_stride sym_numel is_contiguous is_pinned pin_memory is_floating_point "
     "is_complex is_nonzero is_same_size is_set_to numel dim requires_grad_ set_data data "
-    "is_leaf output_nr _version retain_grad lift lift_fresh cpu cuda type_as dense_dim".split()
+    "is_leaf output_nr _version retain_grad lift lift_fresh cpu cuda type_as dense_dim"
 )
+PLUMBING = frozenset(_PLUMBING.split())
 _OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "+=": "add_", "-=": "sub_"}
 _OPERATORS |= {"*=": "mul_", "/=": "div_", "<": "lt", ">": "gt", "==": "eq", "!=": "ne"}
 _OPERATORS |= {"<=": "le", ">=": "ge", "%": "remainder", "&": "bitwise_and", "|": "bitwise_or"}
@@ -30,7 +31,9 @@ _MEMBER = re.compile(
     r"error: '(\w+)' is not a member of '(?:at|torch|c10|torch::nn::functional|at::native)'"
     r"|error: '(?:const )?(?:class |struct )?at::Tensor' has no member named '(\w+)'"
 )
-_OPERATOR = re.compile(r"error: no match for 'operator(\S+?)' \(operand types? (?:are|is) .*at::Tensor")
+_OPERATOR = re.compile(
+    r"error: no match for 'operator(\S+?)'.* \(operand types? (?:are|is) .*at::Tensor"
+)
 _BEYOND = re.compile(
     r"fatal error: (?:ATen|torch|c10|pybind11|caffe2)/[^:]*: No such file"
     r"|kernelwright_no_conversion"

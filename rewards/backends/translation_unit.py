@@ -38,7 +38,7 @@ def _included(sources: Sources) -> list[str]:
         for operand in _DIRECTIVE.findall(_uncommented(source)):
             found = _OPERAND.match(operand.strip())
             if not found:
-                raise BuildError(f"#include {operand.strip()[:80]}: only <name> or \"name\"")
+                raise BuildError(f'#include {operand.strip()[:80]}: only <name> or "name"')
             names.append(found.group(1) or found.group(2))
     return names
 
@@ -80,17 +80,16 @@ def bindings(sources: Sources) -> list[str]:
     return [*lines, "}"]
 
 
-def slim(sources: Sources) -> str:
-    """The translation unit for the slim headers."""
-    head = [f"#include <{PREFIX_HEADER}>", "#define TORCH_EXTENSION_NAME kernel"]
+def slim(sources: Sources, macros: tuple[str, ...] = ()) -> str:
+    """The translation unit for the slim headers; *macros* are lines that follow them."""
+    head = [f"#include <{PREFIX_HEADER}>", "#define TORCH_EXTENSION_NAME kernel", *macros]
     return "\n".join([*head, *_numbered(sources), *bindings(sources), ""])
 
 
-def full(sources: Sources) -> str:
+def full(sources: Sources, macros: tuple[str, ...] = ()) -> str:
     """The translation unit for torch's own headers."""
-    return "\n".join(
-        ["#include <torch/extension.h>", *_numbered(sources), *bindings(sources), ""]
-    )
+    head = ["#include <torch/extension.h>", *macros]
+    return "\n".join([*head, *_numbered(sources), *bindings(sources), ""])
 
 
 def forbidden_reference(messages: str) -> str | None:

@@ -117,6 +117,7 @@ inline int plumb(int32_t what, Value* arguments, int64_t count, Value* result) {
 inline void retain(void* object) { Py_INCREF(static_cast<PyObject*>(object)); }
 
 inline void release(void* object) {
+  if (!Py_IsInitialized()) return;  // a candidate's static, destroyed after the interpreter
   if (PyGILState_Check()) {
     Py_DECREF(static_cast<PyObject*>(object));
     return;

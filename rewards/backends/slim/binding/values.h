@@ -54,7 +54,7 @@ inline Outcome number_in(PyObject* object, int32_t kind, Value& out) {
 inline Outcome value_in(PyObject* object, const Type& type, Arena& arena, Value& out) {
   out.kind = KIND_NONE;
   out.object = nullptr;
-  if (object == Py_None) return type.optional || type.kind == KIND_TENSOR ? FITS : MISFIT;
+  if (object == Py_None) return type.optional ? FITS : MISFIT;
   switch (type.kind) {
     case KIND_TENSOR:
       if (!is_tensor(object)) return MISFIT;
