@@ -16,7 +16,7 @@ MODULE = "kernelwright_answer"
 def instantiate(source_fd: int, init_fd: int, load: Callable[[Sources], Any]) -> Any:
     """Run the text behind *source_fd* with ``load_inline`` answered by *load*; build ``ModelNew``.
 
-    *init_fd* holds a blob: init arguments, mode and thread count. The text is also written to a
+    *init_fd* holds a blob: init arguments and mode. The text is also written to a
     file, so that tracebacks and `inspect` can read it. Whatever the candidate raises, leaves.
     """
     import torch
@@ -30,7 +30,6 @@ def instantiate(source_fd: int, init_fd: int, load: Callable[[Sources], Any]) ->
     module = types.ModuleType(MODULE)
     module.__file__ = str(path)
     sys.modules[MODULE] = module
-    torch.set_num_threads(package["threads"])
     Recorder(load).__enter__()  # for good: a call in `forward` must not reach torch's own either
     exec(compile(source, str(path), "exec"), module.__dict__)
     model = module.ModelNew(*package["init"])

@@ -65,6 +65,9 @@ class Backend(Protocol):
     def missing(self) -> str | None:
         """Why it cannot run on this machine, with the cure, or None."""
 
+    def prepare(self, arch: str | None = None) -> Any:
+        """Make what all builds share, once per machine; trusted code calls it, unconfined."""
+
     def build(self, sources: Sources, workdir: Path, arch: str | None = None) -> Artefact:
         """Compile *sources* under *workdir*; `BuildError` or `IllegalBuild` is the candidate's."""
 

@@ -18,6 +18,7 @@ from kernelwright.rewards import blob
 from kernelwright.rewards.compare import Error, Tolerance, error, slice_scale, within
 from kernelwright.rewards.plumbing import compute_names
 from kernelwright.rewards.reference import (
+    FlopCount,
     Invalid,
     Jitter,
     Reference,
@@ -197,15 +198,13 @@ def _rounding(model: torch.nn.Module, inputs: list[Any], expected: Any) -> float
     The length is bounded from above by the largest dimension, the inputs an output element can see,
     and the multiply-adds spent on one. A walk of n roundings of half an ulp grows as √n.
     """
-    from torch.utils.flop_counter import FlopCounterMode
-
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
+    with FlopCount() as counter, torch.no_grad():
         model(*blob.map_tensors(inputs, torch.clone))
     outputs = max(sum(t.numel() for t in blob.tensors_in(expected["output"])), 1)
     tensors = [*blob.tensors_in(inputs), *model.parameters()]
     seen = sum(tensor.numel() for tensor in blob.tensors_in(inputs)) / outputs
     widest = max((size for tensor in tensors for size in tensor.shape), default=1)
-    length = max(seen, widest, counter.get_total_flops() / 2 / outputs, 1)
+    length = max(seen, widest, counter.total / 2 / outputs, 1)
     floats = [t.dtype for t in blob.tensors_in(inputs) if t.is_floating_point()]
     eps = max((torch.finfo(dtype).eps for dtype in floats), default=torch.finfo(torch.float32).eps)
     return 0.5 * eps * math.sqrt(length)

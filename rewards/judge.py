@@ -250,7 +250,7 @@ class Judge:
             reply = await worker.ask({"op": "trial", "knock": knock}, left, [inputs, out])
             if "failed" in reply:
                 return reply, {"passed": False, "why": "failed"}
-            return reply, await self.compare(task, index, path)
+            return reply, await self.compare(task, index, path, output_only=False)
         finally:
             os.close(inputs)
             os.close(out)
@@ -260,9 +260,17 @@ class Judge:
         """A fresh name for one output, in the judge's own folder."""
         return self._folder / f"out-{secrets.token_hex(8)}"
 
-    async def compare(self, task: Task, index: int, path: Path) -> dict[str, Any]:
-        """The oracle's word on an output file."""
-        order = {"op": "compare", "digest": task.digest, "trial": index, "path": str(path)}
+    async def compare(
+        self, task: Task, index: int, path: Path, *, output_only: bool
+    ) -> dict[str, Any]:
+        """The oracle's word on an output file; *output_only*: without updated buffers."""
+        order: dict[str, Any] = {
+            "op": "compare",
+            "digest": task.digest,
+            "trial": index,
+            "path": str(path),
+        }
+        order["output_only"] = output_only
         return await self.oracle.ask(order, 120.0)
 
     async def _idle_kernel(self, task: Task, worker: Worker, deadline: float) -> bool:

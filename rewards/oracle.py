@@ -27,7 +27,7 @@ class Oracle:
         self._lock = asyncio.Lock()
         self._greeted = False
         self.generation = 0
-        """Grows with each start: what an earlier process held is gone."""
+        """Grows with each start and end: what an earlier process held is gone."""
 
     def start(self) -> None:
         """Launch the process without waiting for it."""
@@ -73,5 +73,7 @@ class Oracle:
                 self.channel.close()
             self._process.kill()
             self._process.wait()
+        if self.channel is not None:
+            self.generation += 1  # what it held is gone with it
         self.channel = None
         self._process = None

@@ -1,13 +1,15 @@
 """Frozen dataclasses as one line of JSON, and back.
 
-Covers nested dataclasses, tuples, dicts with string keys, enums and optional fields: what the
-nouns of this package are made of. It does not cover arbitrary objects, and never runs code.
+Covers nested dataclasses, tuples, dicts with string keys, enums, paths given as strings and
+optional fields: what the nouns of this package are made of. It does not cover arbitrary objects,
+and never runs code.
 """
 
 import dataclasses
 import enum
 import json
 import types
+from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -47,7 +49,7 @@ def _restore(hint: Any, value: Any) -> Any:
         return _restore(next(arg for arg in args if arg is not type(None)), value)
     if dataclasses.is_dataclass(hint):
         return from_plain(hint, value)  # type: ignore[arg-type]
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+    if isinstance(hint, type) and issubclass(hint, (enum.Enum, Path)):
         return hint(value)
     if origin is tuple:
         kinds = [args[0]] * len(value) if len(args) == 2 and args[1] is ... else list(args)

@@ -9,11 +9,10 @@ import types
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from kernelwright.rewards import blob
 from kernelwright.rewards.task import Task
-from kernelwright.rewards.trial import Trace
+from kernelwright.rewards.trial import Mode, Trace
 
 _NARROW = (torch.float32, torch.float16, torch.bfloat16)
 
@@ -72,7 +71,7 @@ class Reference:
         return model.train(self.task.mode == "train")
 
 
-class Promote(TorchDispatchMode):
+class Promote(Mode):
     """Turns casts and factories to narrow floats into float64, so that an oracle stays one."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -87,7 +86,7 @@ def _is_narrow(value: Any) -> bool:
     return isinstance(value, torch.dtype) and value in _NARROW
 
 
-class Jitter(TorchDispatchMode):
+class Jitter(Mode):
     """Moves each floating result by up to one unit in the last place: another honest rounding."""
 
     def __init__(self, seed: int) -> None:
@@ -100,6 +99,22 @@ class Jitter(TorchDispatchMode):
             if func.name().endswith("_") or "out" in (kwargs or {}):
                 return result
             return ulp_jitter(result, self._generator)
+        return result
+
+
+class FlopCount(Mode):
+    """Adds up the multiply-adds of matrix products and convolutions, twice each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from torch.utils.flop_counter import flop_registry
+
+        result = func(*args, **(kwargs or {}))
+        if count := flop_registry.get(func.overloadpacket):
+            self.total += count(*args, **(kwargs or {}), out_val=result)
         return result
 
 

@@ -128,7 +128,7 @@ async def _one_process(
         out = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             await worker.ask({"op": "emit"}, timeout_s, [out])
-            verdict = await judge.compare(task, last[0] % TIMED, path)
+            verdict = await judge.compare(task, last[0] % TIMED, path, output_only=True)
         finally:
             os.close(out)
             path.unlink()

@@ -21,7 +21,15 @@ class OutputError(TypeError):
     """The output is not made of plain tensors."""
 
 
-class Trace(TorchDispatchMode):
+class Mode(TorchDispatchMode):
+    """A dispatch mode that does not import the compiler on first use (three seconds)."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class Trace(Mode):
     """Names of the operators that reach the dispatcher on this thread."""
 
     def __init__(self) -> None:
@@ -82,23 +90,29 @@ def run(model: Any, inputs_fd: int, outputs_fd: int, knock: Knock | None) -> dic
 
     *knock* given: its functions' results are overwritten during this call.
     """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # for what is ours: other checks run beside this one
     inputs = load_set(model, inputs_fd)
     before = blob.map_tensors(inputs, torch.clone)
     trace = Trace()
-    torch.use_deterministic_algorithms(True, warn_only=True)  # NaN into uninitialised memory
+    torch.set_num_threads(threads)
+    # NaN into uninitialised memory. (The public function imports the compiler: five seconds.)
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
     if knock:
         knock.armed = True
     try:
         with torch.no_grad(), trace:
             output = model(*inputs)
     finally:
-        torch.use_deterministic_algorithms(False)
+        torch._C._set_deterministic_algorithms(False)
+        torch.set_num_threads(1)
         if knock:
             knock.armed = False
     buffers = dict(model.named_buffers()) if model.training else {}
     pairs = zip(blob.tensors_in(inputs), blob.tensors_in(before), strict=True)
     mutated = [index for index, (now, old) in enumerate(pairs) if not same_bits(now, old)]
     write(outputs_fd, {"output": output, "buffers": buffers})
+    torch.set_num_threads(threads)
     return {"operators": sorted(trace.names)[:200], "mutated": mutated}
 
 

@@ -23,6 +23,7 @@ def main(argv: list[str]) -> int:
 
     judge = Channel(socket.socket(fileno=int(argv[0])))
     backend = load_backend(argv[1])
+    backend.prepare()
     worker.import_heavy()
     if len(os.listdir("/proc/self/task")) > 1:
         judge.send({"error": "the warm parent has more than one thread; it cannot fork safely"})

@@ -132,9 +132,8 @@ class Session:
         def load(sources: Sources) -> Any:
             if sources.digest not in artefacts:
                 raise SourceChanged(f"sources {sources.digest} were not built")
-            plain = artefacts[sources.digest]
-            module = self._backend.load(from_plain(Artefact, {**plain, "path": plain["path"]}))
-            return self._knock.wrap(module)
+            artefact = from_plain(Artefact, artefacts[sources.digest])
+            return self._knock.wrap(self._backend.load(artefact))
 
         self._model = instantiate(fds[0], fds[1], load)
         return {}

@@ -19,7 +19,7 @@ from typing import Any
 from kernelwright.rewards.channel import Channel, Closed
 from kernelwright.rewards.sandbox import Limits
 
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 180.0  # the first start on a machine builds what all builds share
 
 
 class WorkerDied(Exception):
