@@ -93,7 +93,8 @@ def _adapted(path: str, merge: bool, options: dict[str, Any]) -> "PreTrainedMode
     adapted: Any = PeftModel.from_pretrained(model, path, is_trainable=not merge)
     if merge:
         adapted = adapted.merge_and_unload()
-        adapted.config._name_or_path = path
+        # The second is what a further adapter names as its base.
+        adapted.config._name_or_path = adapted.name_or_path = path
     return adapted
 
 
