@@ -6,6 +6,7 @@ Can be made again from ``samples.jsonl`` at any time; it judges nothing and draw
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from kernelwright.eval import metrics
@@ -67,7 +68,7 @@ def figures(
     for name in baselines:
         found[f"faster/{name}"] = _share(tasks, metrics.faster(name), seed)
         found[f"speedup/{name}"] = bootstrap(
-            tasks, lambda drawn, name=name: metrics.median_speedup(drawn, name), seed
+            tasks, partial(metrics.median_speedup, baseline=name), seed
         )
     return found
 

@@ -21,7 +21,8 @@ class MetricsCallback(TrainerCallback):
         self._began = self._last = time.perf_counter()
         self._waited = self._waited_s()
 
-    def on_log(self, _: Any, state: Any, __: Any, logs: dict[str, Any], **___: Any) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        logs: dict[str, Any] = given["logs"]
         if not state.is_world_process_zero or "train_runtime" in logs:  # the latter: no step's
             return
         now, waited = time.perf_counter(), self._waited_s()

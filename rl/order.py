@@ -31,9 +31,13 @@ def plan(config: "GRPOConfig", tasks: int) -> tuple[int, int]:
     `UserError` where a checkpoint would fall between two uses of the same samples: those are not
     in a checkpoint, so that a run resumed there would draw new ones.
     """
-    reuse = config.steps_per_generation * config.num_iterations
+    per_generation, batch = config.steps_per_generation, config.generation_batch_size
+    group = config.num_generations
+    if per_generation is None or batch is None or group is None:
+        raise TypeError("GRPOConfig fills these in when it is made")
+    reuse = per_generation * config.num_iterations
     accumulated = config.gradient_accumulation_steps
-    per_batch = config.generation_batch_size // config.num_generations
+    per_batch = batch // group
     steps = config.max_steps
     if steps <= 0:
         steps = int(config.num_train_epochs * tasks / per_batch) * reuse // accumulated
