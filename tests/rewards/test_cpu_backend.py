@@ -293,5 +293,5 @@ def test_compute_in_a_build_against_torch_s_headers_is_illegal(tmp_path: Path) -
 #include <torch/nn.h>
 torch::Tensor f(torch::Tensor x) { return torch::softmax(x, 1); }
 """
-    with pytest.raises(IllegalBuild, match="^aten:softmax"):
+    with pytest.raises(IllegalBuild, match=r"^aten:softmax"):
         BACKEND.build(record("k", source, functions="f"), tmp_path)
