@@ -1,4 +1,4 @@
-"""Pointwise operators: for each, the one PyTorch line and the one C++ line that always stand for it.
+"""Pointwise operators: for each, the PyTorch line and the C++ line that always stand for it.
 
 Reductions, normalisations and contractions are not here: they belong to their families.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
-    """``x`` to ``x`` in PyTorch, ``v`` to ``v`` in C++; ``$c`` is a constant drawn from *constants*."""
+    """From ``x`` to ``x`` in PyTorch and ``v`` to ``v`` in C++; ``$c`` is one of *constants*."""
 
     name: str
     torch: str

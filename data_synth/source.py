@@ -7,7 +7,7 @@ and ``$name`` for a word. The lines that all answers share are here; what a kern
 import re
 from collections.abc import Sequence
 
-# -fno-trapping-math and -fno-math-errno change no value; without them no branch or root is vectorised.
+# The last two change no value; without them no branch and no root is vectorised.
 _FLAGS = '["-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]'
 _MATH = {
     "vexp": """\
