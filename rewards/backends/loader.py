@@ -24,6 +24,8 @@ def _extension(name: str, path: Path) -> ModuleType:
 
 def load_slim(artefact: Artefact, binding: Path) -> Any:
     """The functions of a slim object, called through *binding*."""
+    import torch  # noqa: F401  its libraries must be loaded first
+
     if binding not in _bindings:
         _bindings[binding] = _extension("kernelwright_binding", binding)
     doc, functions = _bindings[binding].load(str(artefact.path.resolve()))

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -19,9 +20,11 @@ from pathlib import Path
 
 from kernelwright.configs.errors import UserError
 from kernelwright.rewards.backends.compiler import BASE, STANDARD, admitted, find_compiler
+from kernelwright.rewards.backends.torch_names import torch_include
 
 HEADERS = Path(__file__).parent / "slim"
 PREFIX_HEADER = "kernelwright_prefix.h"
+BINDING = "kernelwright_binding.so"
 CACHE_VARIABLE = "KERNELWRIGHT_CACHE"
 _VARIANTS = ((), admitted(("-ffast-math",))[0])
 """Extra flags that get a precompiled header of their own; GCC wants them to match."""
@@ -32,6 +35,8 @@ class SlimKit:
     """Where the shared parts are."""
 
     root: Path
+    binding: Path
+    """The CPython extension that loads candidates' objects."""
 
     @property
     def library(self) -> Path:
@@ -39,13 +44,8 @@ class SlimKit:
         return self.root / "libslim.a"
 
     @property
-    def binding(self) -> Path:
-        """The CPython extension that loads candidates' objects."""
-        return self.root / "kernelwright_binding.so"
-
-    @property
     def includes(self) -> tuple[str, ...]:
-        """Include flags: the precompiled header is found before the plain one."""
+        """Include flags: the precompiled header and the plain ones."""
         return (f"-I{self.root / 'pch'}", f"-I{HEADERS}")
 
 
@@ -55,68 +55,92 @@ def cache_root() -> Path:
     return Path(given) if given else Path.home() / ".cache" / "kernelwright"
 
 
-@lru_cache
-def _key(compiler: str, arch: str) -> str:
-    banner = subprocess.run([compiler, "-v"], capture_output=True, text=True, check=True).stderr
-    flags = ""
-    if arch == "native":
-        cpu = Path("/proc/cpuinfo").read_text().splitlines()
-        flags = "".join(line for line in cpu[:40] if line.startswith(("flags", "model")))
-    parts = [banner, arch, flags, " ".join(BASE), platform.python_version(), version("torch")]
-    for path in sorted(HEADERS.rglob("*")):
-        if path.is_file():
-            parts += [str(path.relative_to(HEADERS)), path.read_text()]
-    parts += [Path(__file__).read_text(), str(HEADERS), sysconfig.get_paths()["include"]]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
-
-
 def prepare(arch: str = "native", cache: Path | None = None) -> SlimKit:
-    """The kit for *arch*, built first if it is not there: some ten seconds, once."""
+    """The kit for *arch*; what is not there yet is built first: under a minute, once."""
     compiler = find_compiler()
     if compiler is None:
         raise UserError("no C++ compiler: install g++ (apt install g++)")
     parent = cache or cache_root()
-    kit = SlimKit(parent / f"slim-{_key(compiler, arch)}")
-    if kit.root.is_dir():
-        return kit
+    binding_key, slim_key = _keys(compiler, arch)
+    binding = _cached(parent, f"binding-{binding_key}", lambda at: _build_binding(compiler, at))
+    root = _cached(parent, f"slim-{slim_key}", lambda at: _build_slim(compiler, arch, at))
+    return SlimKit(root, binding / BINDING)
+
+
+@lru_cache
+def _keys(compiler: str, arch: str) -> tuple[str, str]:
+    """Names of what the binding and the rest depend on."""
+    banner = subprocess.run([compiler, "-v"], capture_output=True, text=True, check=True).stderr
+    common = [banner, Path(__file__).read_text(), str(HEADERS)]
+    python = [platform.python_version(), sysconfig.get_paths()["include"]]
+    binding = [*common, *python, version("torch"), str(torch_include())]
+    slim = [*common, arch, " ".join(BASE)]
+    if arch == "native":
+        cpu = Path("/proc/cpuinfo").read_text().splitlines()[:40]
+        slim += [line for line in cpu if line.startswith(("flags", "model"))]
+    for path in sorted(HEADERS.rglob("*")):
+        if path.is_file():
+            text = [str(path.relative_to(HEADERS)), path.read_text()]
+            if path.parent.name == "binding" or path.name == "abi.h":
+                binding += text
+            if path.parent.name != "binding":
+                slim += text
+    digests = [hashlib.sha256("\0".join(each).encode()).hexdigest() for each in (binding, slim)]
+    return digests[0][:20], digests[1][:20]
+
+
+def _cached(parent: Path, name: str, build: Callable[[Path], None]) -> Path:
+    """The folder *name* of *parent*, filled by *build* if it is not there."""
+    folder = parent / name
+    if folder.is_dir():
+        return folder
     parent.mkdir(parents=True, exist_ok=True)
-    with (parent / "slim.lock").open("w") as lock:
+    with (parent / "kit.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # others wait instead of compiling the same
-        if not kit.root.is_dir():
-            folder = Path(tempfile.mkdtemp(prefix=".slim-", dir=parent))
+        if not folder.is_dir():
+            fresh = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))
             try:
-                _build(compiler, arch, folder)
-                folder.chmod(0o755)
-                folder.rename(kit.root)
+                build(fresh)
+                fresh.chmod(0o755)
+                fresh.rename(folder)
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
-    return kit
+                shutil.rmtree(fresh, ignore_errors=True)
+    return folder
 
 
-def _build(compiler: str, arch: str, folder: Path) -> None:
-    def compile_(*arguments: str) -> None:
-        done = subprocess.run([compiler, *arguments], capture_output=True, text=True, cwd=folder)
-        if done.returncode:
-            raise RuntimeError(f"the slim kit does not compile:\n{done.stderr[:4000]}")
+def _compile(folder: Path, *command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    if done.returncode:
+        raise RuntimeError(f"the cpu backend's shared parts do not compile:\n{done.stderr[:4000]}")
 
+
+def _build_slim(compiler: str, arch: str, folder: Path) -> None:
     march = f"-march={arch}"
     # A name of its own: from a precompiled header GCC does not fall back to the plain one.
     headers = folder / "pch" / f"{PREFIX_HEADER}.gch"
     headers.mkdir(parents=True)
-    source = str(headers.with_suffix(""))
-    Path(source).write_text("#include <torch/extension.h>\n")
+    source = headers.with_suffix("")
+    source.write_text("#include <torch/extension.h>\n")
+    include = f"-I{HEADERS}"
     for index, flags in enumerate(_VARIANTS):
         out = str(headers / f"{index}.gch")
-        compile_(*BASE, march, *flags, f"-I{HEADERS}", "-x", "c++-header", source, "-o", out)
-    prefix = (f"-I{headers.parent}", f"-I{HEADERS}", "-include", PREFIX_HEADER)
+        command = (*BASE, march, *flags, include, "-x", "c++-header", str(source), "-o", out)
+        _compile(folder, compiler, *command)
+    prefix = (f"-I{headers.parent}", include, "-include", PREFIX_HEADER)
     objects = []
     for path in sorted((HEADERS / "library").glob("*.cpp")):
         objects.append(f"{path.stem}.o")
-        compile_(*BASE, march, *prefix, "-c", str(path), "-o", objects[-1])
-    archiver = shutil.which("ar") or "ar"
-    subprocess.run([archiver, "rcs", "libslim.a", *objects], check=True, cwd=folder)
+        _compile(folder, compiler, *BASE, march, *prefix, "-c", str(path), "-o", objects[-1])
+    _compile(folder, shutil.which("ar") or "ar", "rcs", "libslim.a", *objects)
     for name in objects:
         (folder / name).unlink()
-    include = f"-I{sysconfig.get_paths()['include']}"
-    shared = ("-O2", STANDARD, "-fPIC", "-shared", "-fvisibility=hidden", include)
-    compile_(*shared, str(HEADERS / "binding" / "binding.cpp"), "-o", "kernelwright_binding.so")
+
+
+def _build_binding(compiler: str, folder: Path) -> None:
+    torch = torch_include()
+    includes = (torch, torch / "torch" / "csrc" / "api" / "include")
+    command = [compiler, "-O3", STANDARD, "-fPIC", "-fno-plt", "-shared", "-fvisibility=hidden"]
+    command += [f"-isystem{sysconfig.get_paths()['include']}", *(f"-isystem{i}" for i in includes)]
+    command += [str(HEADERS / "binding" / "binding.cpp"), f"-L{torch.parent / 'lib'}"]
+    command += ["-lc10", "-ltorch_cpu", "-ltorch_python", "-o", BINDING]
+    _compile(folder, *command)

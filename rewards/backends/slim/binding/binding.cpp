@@ -2,7 +2,7 @@
 // Compiled once per Python, torch and compiler; candidates never see this file or Python.h.
 #include <dlfcn.h>
 
-#include "runtime.h"
+#include "values.h"
 
 namespace kernelwright {
 
@@ -29,8 +29,8 @@ Outcome try_call(const Overload& overload, PyObject* const* args, Py_ssize_t giv
   if (given + named > count) return MISFIT;
   constexpr int64_t FEW = 12;
   Value few[FEW];
-  std::vector<Value> many(count > FEW ? static_cast<size_t>(count) : 0);
-  Value* values = count > FEW ? many.data() : few;
+  std::unique_ptr<Value[]> many(count > FEW ? new Value[static_cast<size_t>(count)] : nullptr);
+  Value* values = many ? many.get() : few;
   Arena arena;
   int64_t done = 0;
   Py_ssize_t matched = 0;
@@ -64,7 +64,6 @@ const char* kind_name(const Type& type) {
 
 PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   auto* callable = reinterpret_cast<Callable*>(self);
-  drop_pending();
   for (const Overload& overload : *callable->overloads) {
     PyObject* out = nullptr;
     const Outcome outcome = try_call(overload, args, PyVectorcall_NARGS(flags), keywords, &out);
@@ -158,6 +157,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kernelwright_binding", nullptr
 }  // namespace kernelwright
 
 PyMODINIT_FUNC PyInit_kernelwright_binding() {
-  if (!kernelwright::find_torch() || PyType_Ready(&kernelwright::callable_type) < 0) return nullptr;
+  PyObject* torch = PyImport_ImportModule("torch");
+  if (!torch || PyType_Ready(&kernelwright::callable_type) < 0) return nullptr;
   return PyModule_Create(&kernelwright::definition);
 }

@@ -1,134 +1,135 @@
 // The table that candidates' objects call back into: allocation and torch's own tensor plumbing.
+// No operator that computes is reachable through it.
 #ifndef KERNELWRIGHT_BINDING_RUNTIME_H
 #define KERNELWRIGHT_BINDING_RUNTIME_H
 
-#include "values.h"
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/as_strided.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+
+#include <string>
+
+#include "../kernelwright/abi.h"
 
 namespace kernelwright {
 
 inline thread_local std::string last_error;
 
-inline void* adopt(Managed* managed) {
-  Value value{};
-  value.kind = KIND_TENSOR;
-  value.managed = managed;
-  return value_out(value);
+inline at::Tensor borrowed_copy(void* object) {
+  auto* impl = static_cast<c10::TensorImpl*>(object);
+  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(impl));
+}
+inline at::Tensor owned(void* object) {
+  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl>::reclaim(static_cast<c10::TensorImpl*>(object)));
 }
 
-inline void note_python_error() {
-  PyObject *type, *error, *trace;
-  PyErr_Fetch(&type, &error, &trace);
-  PyObject* text = error ? PyObject_Str(error) : nullptr;
-  const char* chars = text ? PyUnicode_AsUTF8(text) : nullptr;
-  last_error = chars ? chars : "unknown Python error";
-  PyErr_Clear();
-  Py_XDECREF(text), Py_XDECREF(type), Py_XDECREF(error), Py_XDECREF(trace);
+inline void describe(const at::Tensor& tensor, Described& out) {
+  const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  out.data = tensor.mutable_data_ptr();  // throws where there is none, as in sparse tensors
+  out.sizes = impl->sizes().data();
+  out.strides = impl->strides().data();
+  out.ndim = static_cast<int32_t>(impl->dim());
+  out.type = static_cast<int8_t>(tensor.scalar_type());
+  const c10::Device device = impl->device();
+  out.device_type = static_cast<int8_t>(device.type());
+  out.device_index = device.index();
 }
 
-inline Managed* allocate(const RawTensor* prototype) {
-  Managed* out = nullptr;
-  const auto set_error = [](void*, const char*, const char* message) { last_error = message; };
-  if (torch_api.exchange->allocate(const_cast<RawTensor*>(prototype), &out, nullptr, set_error)) {
-    // torch reports a failure under a dispatch mode as a Python error.
-    if (PyGILState_Check() && PyErr_Occurred()) note_python_error();
-    return nullptr;
+inline at::TensorOptions options(const Described& wanted) {
+  const auto device = static_cast<c10::DeviceType>(wanted.device_type);
+  return at::TensorOptions(static_cast<c10::ScalarType>(wanted.type))
+      .device(c10::Device(device, device == c10::kCPU ? -1 : wanted.device_index));
+}
+inline at::IntArrayRef sizes(const Described& wanted) {
+  return {wanted.sizes, static_cast<size_t>(wanted.ndim)};
+}
+
+// Runs `body`; its failure becomes `last_error` and `fallback`.
+template <typename R, typename F>
+R guarded(R fallback, F&& body) {
+  try {
+    return body();
+  } catch (const c10::Error& error) {
+    last_error = error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    last_error = error.what();
   }
-  return out;
+  return fallback;
 }
 
-inline PyObject* convert_call(PyObject* self, const Value* arguments) {
-  PyObject* keywords = PyDict_New();
-  if (!keywords) return nullptr;
-  const int64_t type = arguments[1].i, device = arguments[2].i, index = arguments[3].i;
-  if (type >= 0 && type < 16 && torch_api.dtypes[type])
-    PyDict_SetItem(keywords, torch_api.dtype_key, torch_api.dtypes[type]);
-  std::string name = device == 0 ? "cpu" : "cuda";
-  if (device != 0 && index >= 0) name += ":" + std::to_string(index);
-  PyObject* where = PyUnicode_FromString(name.c_str());
-  if (where) PyDict_SetItem(keywords, torch_api.device_key, where);
-  Py_XDECREF(where);
-  PyObject* method = PyObject_GetAttr(self, torch_api.to);
-  PyObject* none = PyTuple_New(0);
-  PyObject* out = method && none ? PyObject_Call(method, none, keywords) : nullptr;
-  Py_XDECREF(method), Py_XDECREF(none), Py_DECREF(keywords);
-  return out;
+inline void* allocate(const Described* wanted, Described* out) {
+  return guarded<void*>(nullptr, [&]() -> void* {
+    at::Tensor tensor = at::empty(sizes(*wanted), options(*wanted));
+    describe(tensor, *out);
+    return tensor.unsafeReleaseTensorImpl();
+  });
 }
 
-inline PyObject* plumb_call(int32_t what, PyObject* self, Value* arguments, int64_t count) {
-  const Torch& api = torch_api;
-  switch (what) {
-    case PLUMBING_CONTIGUOUS:
-      return PyObject_CallMethodNoArgs(self, api.contiguous);
-    case PLUMBING_CLONE:
-      return PyObject_CallMethodNoArgs(self, api.clone);
-    case PLUMBING_REQUIRES_GRAD:
-      return PyObject_GetAttr(self, api.requires_grad);
-    case PLUMBING_CONVERT:
-      if (count == 4) return convert_call(self, arguments);
-      break;
-    case PLUMBING_COPY:
-    case PLUMBING_FILL: {
-      if (count != 2) break;
-      PyObject* other = value_out(arguments[1]);
-      arguments[1].kind = KIND_NONE;
-      if (!other) return nullptr;
-      PyObject* out = PyObject_CallMethodOneArg(self, what == PLUMBING_COPY ? api.copy : api.fill, other);
-      Py_DECREF(other);
-      return out;
+inline void* view(void* object, const Described* wanted) {
+  return guarded<void*>(nullptr, [&]() -> void* {
+    const at::Tensor base = borrowed_copy(object);
+    const auto shift = (static_cast<char*>(wanted->data) - static_cast<char*>(base.mutable_data_ptr())) /
+                       static_cast<int64_t>(base.element_size());
+    const at::IntArrayRef strides(wanted->strides, static_cast<size_t>(wanted->ndim));
+    return base.as_strided(sizes(*wanted), strides, base.storage_offset() + shift).unsafeReleaseTensorImpl();
+  });
+}
+
+inline void* blob(const Described* wanted, void (*deleter)(void*), void* context, Described* out) {
+  return guarded<void*>(nullptr, [&]() -> void* {
+    at::Tensor tensor = at::from_blob(
+        wanted->data, sizes(*wanted), [=](void*) { deleter(context); }, options(*wanted));
+    describe(tensor, *out);
+    return tensor.unsafeReleaseTensorImpl();
+  });
+}
+
+inline at::Scalar scalar(const Value& value) {
+  if (value.kind == KIND_DOUBLE) return value.d;
+  if (value.kind == KIND_BOOL) return value.i != 0;
+  return value.i;
+}
+
+inline int plumb(int32_t what, Value* arguments, int64_t count, Value* result, Described* out) {
+  at::Tensor tensors[2];
+  for (int64_t i = 0; i < count; ++i)
+    if (arguments[i].kind == KIND_TENSOR && i < 2) tensors[i] = owned(arguments[i].object);
+  return guarded<int>(-1, [&] {
+    at::Tensor& self = tensors[0];
+    TORCH_CHECK(self.defined(), "tensor is undefined");
+    at::Tensor made;
+    if (what == PLUMBING_REQUIRES_GRAD) {
+      result->kind = KIND_BOOL;
+      result->i = self.requires_grad();
+      return 0;
     }
-    default:
-      break;
-  }
-  PyErr_SetString(PyExc_RuntimeError, "no such plumbing");
-  return nullptr;
-}
-
-inline int plumb(int32_t what, Value* arguments, int64_t count, Value* result) {
-  if (!PyGILState_Check()) {
-    last_error = "tensor copies, fills and conversions are not available inside a parallel region";
-    return -1;
-  }
-  PyObject* self = count > 0 ? value_out(arguments[0]) : nullptr;
-  PyObject* out = self ? plumb_call(what, self, arguments, count) : nullptr;
-  Py_XDECREF(self);
-  result->kind = KIND_NONE;
-  if (!out) {
-    note_python_error();
-    return -1;
-  }
-  if (out == Py_True || out == Py_False) {
-    result->kind = KIND_BOOL;
-    result->i = out == Py_True;
-    Py_DECREF(out);
+    if (what == PLUMBING_CONTIGUOUS) made = self.contiguous();
+    else if (what == PLUMBING_CLONE) made = self.clone();
+    else if (what == PLUMBING_COPY && count == 2) made = self.copy_(tensors[1]);
+    else if (what == PLUMBING_FILL && count == 2) made = self.fill_(scalar(arguments[1]));
+    else if (what == PLUMBING_CONVERT && count == 4)
+      made = self.to(options({nullptr, nullptr, nullptr, 0, static_cast<int8_t>(arguments[1].i),
+                              static_cast<int8_t>(arguments[2].i), static_cast<int8_t>(arguments[3].i)}));
+    TORCH_CHECK(made.defined(), "no such plumbing");
+    describe(made, *out);
+    result->kind = KIND_TENSOR;
+    result->object = made.unsafeReleaseTensorImpl();
     return 0;
-  }
-  static thread_local RawTensor described;
-  if (torch_api.exchange->raw_from_object(out, &described)) {
-    note_python_error();
-    Py_DECREF(out);
-    return -1;
-  }
-  result->kind = KIND_TENSOR;
-  result->tensor = &described;
-  result->object = out;
-  return 0;
+  });
 }
 
-inline void retain(void* object) { Py_INCREF(static_cast<PyObject*>(object)); }
-
+inline void retain(void* object) { c10::raw::intrusive_ptr::incref(static_cast<c10::TensorImpl*>(object)); }
 inline void release(void* object) {
-  if (!Py_IsInitialized()) return;  // a candidate's static, destroyed after the interpreter
-  if (PyGILState_Check()) {
-    Py_DECREF(static_cast<PyObject*>(object));
-    return;
-  }
-  std::lock_guard<std::mutex> guard(pending_lock);
-  pending.push_back(static_cast<PyObject*>(object));
-  has_pending = true;
+  // After the interpreter is gone, a candidate's statics are left to the operating system.
+  if (object && Py_IsInitialized()) owned(object);
 }
 
-inline const Runtime table{ABI_VERSION, allocate, adopt,   plumb,
-                           retain,      release,  [] { return last_error.c_str(); }};
+inline const Runtime table{ABI_VERSION, allocate, view,    blob,
+                           plumb,       retain,   release, [] { return last_error.c_str(); }};
 
 }  // namespace kernelwright
 

@@ -3,24 +3,35 @@
 #define KERNELWRIGHT_BINDING_VALUES_H
 
 #include <cstdlib>
-#include <deque>
+#include <cstring>
+#include <memory>
+#include <vector>
 
-#include "torch_api.h"
+#include "runtime.h"
+#include <torch/csrc/autograd/python_variable.h>
 
 namespace kernelwright {
+
+// Subclasses by their real type: torch's own check asks Python for them, which costs more.
+inline bool is_tensor(PyObject* object) {
+  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
+}
 
 // Memory of one call's arguments. The references it counts are dropped unless the callee took them.
 struct Arena {
   static constexpr int FEW = 8;
-  RawTensor few[FEW];
+  Described few[FEW];
   int used = 0;
-  std::deque<RawTensor> tensors;
-  std::deque<std::vector<Value>> lists;
-  RawTensor* tensor() { return used < FEW ? &few[used++] : &tensors.emplace_back(); }
+  std::vector<std::unique_ptr<Described>> more;
+  std::vector<std::unique_ptr<Value[]>> lists;
+  Described* tensor() {
+    if (used < FEW) return &few[used++];
+    return more.emplace_back(std::make_unique<Described>()).get();
+  }
 };
 
 inline void give_up(Value& value) {
-  if (value.kind == KIND_TENSOR) Py_CLEAR(*reinterpret_cast<PyObject**>(&value.object));
+  if (value.kind == KIND_TENSOR && value.object) release(std::exchange(value.object, nullptr));
   if (value.kind == KIND_LIST)
     for (int64_t i = 0; i < value.n; ++i) give_up(value.items[i]);
 }
@@ -56,13 +67,20 @@ inline Outcome value_in(PyObject* object, const Type& type, Arena& arena, Value&
   out.object = nullptr;
   if (object == Py_None) return type.optional ? FITS : MISFIT;
   switch (type.kind) {
-    case KIND_TENSOR:
+    case KIND_TENSOR: {
       if (!is_tensor(object)) return MISFIT;
-      out.tensor = arena.tensor();
-      if (torch_api.exchange->raw_from_object(object, out.tensor)) return RAISED;
+      const at::Tensor& tensor = THPVariable_Unpack(object);
+      Described* described = arena.tensor();
+      if (!guarded(false, [&] { return describe(tensor, *described), true; })) {
+        PyErr_SetString(PyExc_RuntimeError, last_error.c_str());
+        return RAISED;
+      }
       out.kind = KIND_TENSOR;
-      out.object = Py_NewRef(object);
+      out.tensor = described;
+      out.object = tensor.unsafeGetTensorImpl();
+      retain(out.object);
       return FITS;
+    }
     case KIND_STRING: {
       if (!PyUnicode_Check(object)) return MISFIT;
       Py_ssize_t n;
@@ -76,19 +94,20 @@ inline Outcome value_in(PyObject* object, const Type& type, Arena& arena, Value&
       if (!PySequence_Check(object) || PyUnicode_Check(object) || is_tensor(object)) return MISFIT;
       PyObject* fast = PySequence_Fast(object, "a sequence");
       if (!fast) return RAISED;
-      auto& list = arena.lists.emplace_back(static_cast<size_t>(PySequence_Fast_GET_SIZE(fast)));
-      out.items = list.data();
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(fast);
+      auto& list = arena.lists.emplace_back(std::make_unique<Value[]>(static_cast<size_t>(n)));
+      Value* items = list.get();  // nested lists may move `list`
+      out.items = items;
       out.n = 0;
       out.kind = KIND_LIST;
-      for (size_t i = 0; i < list.size(); ++i) {
-        const Outcome outcome =
-            value_in(PySequence_Fast_GET_ITEM(fast, static_cast<Py_ssize_t>(i)), *type.item, arena, list[i]);
+      for (Py_ssize_t i = 0; i < n; ++i) {
+        const Outcome outcome = value_in(PySequence_Fast_GET_ITEM(fast, i), *type.item, arena, items[i]);
         if (outcome != FITS) {
           give_up(out);
           Py_DECREF(fast);
           return outcome;
         }
-        out.n = static_cast<int64_t>(i) + 1;
+        out.n = i + 1;
       }
       Py_DECREF(fast);
       return FITS;
@@ -103,12 +122,8 @@ inline PyObject* value_out(Value& value) {
   switch (value.kind) {
     case KIND_NONE:
       Py_RETURN_NONE;
-    case KIND_TENSOR: {
-      if (value.object) return static_cast<PyObject*>(value.object);
-      void* object = nullptr;
-      if (torch_api.exchange->object_from_managed(value.managed, &object)) return nullptr;
-      return static_cast<PyObject*>(object);
-    }
+    case KIND_TENSOR:
+      return THPVariable_Wrap(owned(value.object));
     case KIND_INT:
       return PyLong_FromLongLong(value.i);
     case KIND_DOUBLE:
@@ -140,7 +155,7 @@ inline PyObject* value_out(Value& value) {
     case KIND_ERROR: {
       PyObject* kinds[] = {PyExc_RuntimeError, PyExc_ValueError, PyExc_IndexError, PyExc_TypeError,
                            PyExc_NotImplementedError};
-      PyObject* text = PyUnicode_DecodeUTF8(value.text, static_cast<Py_ssize_t>(strlen(value.text)), "replace");
+      PyObject* text = PyUnicode_DecodeUTF8(value.text, static_cast<Py_ssize_t>(std::strlen(value.text)), "replace");
       std::free(value.text);
       if (!text) return nullptr;
       PyErr_SetObject(value.n >= 0 && value.n < 5 ? kinds[value.n] : PyExc_RuntimeError, text);

@@ -1,5 +1,4 @@
 // What crosses between a candidate's object and the binding: plain C structures only.
-// The tensor layouts are DLPack's (version 1), restated so that nothing of torch is included.
 #ifndef KERNELWRIGHT_ABI_H
 #define KERNELWRIGHT_ABI_H
 
@@ -7,28 +6,17 @@
 
 namespace kernelwright {
 
-constexpr uint32_t ABI_VERSION = 1;
+constexpr uint32_t ABI_VERSION = 2;
 
-struct RawTensor {
+// A tensor's memory; numbers of types and devices are torch's.
+struct Described {
   void* data;
-  int32_t device_type;
-  int32_t device_id;
+  const int64_t* sizes;
+  const int64_t* strides;
   int32_t ndim;
-  uint8_t code;
-  uint8_t bits;
-  uint16_t lanes;
-  int64_t* sizes;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
-
-struct Managed {
-  uint32_t major;
-  uint32_t minor;
-  void* context;
-  void (*deleter)(Managed*);
-  uint64_t flags;
-  RawTensor tensor;
+  int8_t type;
+  int8_t device_type;
+  int8_t device_index;
 };
 
 enum Kind : int32_t {
@@ -54,12 +42,11 @@ struct Value {
   union {
     int64_t i;
     double d;
-    RawTensor* tensor;  // in
-    Managed* managed;   // out, when `object` is null: ownership moves
+    const Described* tensor;  // in
     char* text;
     Value* items;
   };
-  void* object;  // the Python tensor: a new reference, both ways
+  void* object;  // torch's tensor: one reference, which moves with the value
   int64_t n;     // length of `text` or `items`
 };
 
@@ -80,15 +67,15 @@ enum Plumbing : int32_t {
   PLUMBING_REQUIRES_GRAD,
 };
 
+// Functions that return an object or a status return null or non-zero on failure; `error` has the
+// text. What a `Described` given for filling points to lives as long as the object.
 struct Runtime {
   uint32_t version;
-  // Null on failure; `error` has the text.
-  Managed* (*allocate)(const RawTensor* prototype);
-  // Turns ownership of a managed tensor into a Python tensor.
-  void* (*adopt)(Managed*);
-  // Takes over the references in `arguments`. 0 on success; a tensor in `result` is described by
-  // memory that holds until this thread's next call.
-  int (*plumb)(int32_t what, Value* arguments, int64_t count, Value* result);
+  void* (*allocate)(const Described* wanted, Described* out);
+  void* (*view)(void* object, const Described* wanted);
+  void* (*blob)(const Described* wanted, void (*deleter)(void*), void* context, Described* out);
+  // Takes over the references in `arguments`.
+  int (*plumb)(int32_t what, Value* arguments, int64_t count, Value* result, Described* out);
   void (*retain)(void* object);
   void (*release)(void* object);
   const char* (*error)();

@@ -46,7 +46,7 @@ template <typename T>
 struct Held {
   std::decay_t<T> value;
   explicit Held(Value& in) : value(Convert<std::decay_t<T>>::in(in)) {}
-  T pass() { return static_cast<T>(value); }
+  T&& pass() { return static_cast<T&&>(value); }
 };
 template <typename T>
 struct HeldList {

@@ -72,7 +72,7 @@ struct Convert<at::Tensor> : Plain<KIND_TENSOR> {
   // The binding's new reference becomes the tensor's.
   static at::Tensor in(Value& value) {
     if (value.kind == KIND_NONE) return {};
-    return at::Tensor(wrap(*value.tensor, std::exchange(value.object, nullptr), nullptr));
+    return at::Tensor(wrap(*value.tensor, std::exchange(value.object, nullptr)));
   }
   static Value out(const at::Tensor& value) { return value_of(value); }
 };

@@ -13,7 +13,7 @@ inline c10::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalar
 namespace c10::impl {
 template <ScalarType>
 struct ScalarTypeToCPPType;
-#define KERNELWRIGHT_ITEM(ctype, name, number, code, bits) \
+#define KERNELWRIGHT_ITEM(ctype, name, number) \
   template <>                                              \
   struct ScalarTypeToCPPType<ScalarType::name> {           \
     using type = ctype;                                    \

@@ -6,10 +6,11 @@
 
 namespace kernelwright {
 
-// A tensor on its way out, and a tensor lent to torch for one call of `plumb`.
+// A tensor on its way out.
 Value value_of(const at::Tensor& tensor);
-Value lent(const at::Tensor& tensor);
 Value integer(int64_t value);
+at::Tensor blob(void* data, c10::IntArrayRef sizes, const c10::TensorOptions& options,
+                void (*deleter)(void*), void* context);
 
 }  // namespace kernelwright
 
@@ -39,25 +40,13 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
 // The tensor does not own `data`; `deleter` runs when its last holder is gone.
 template <typename Deleter>
 Tensor from_blob(void* data, IntArrayRef sizes, Deleter deleter, const TensorOptions& options = {}) {
-  auto* managed = new kernelwright::Managed{};
-  struct Keep { std::vector<int64_t> sizes; Deleter deleter; void* data; };
-  auto* keep = new Keep{sizes.vec(), std::move(deleter), data};
-  managed->major = 1;
-  managed->context = keep;
-  managed->deleter = [](kernelwright::Managed* self) {
-    auto* kept = static_cast<Keep*>(self->context);
-    kept->deleter(kept->data);
-    delete kept;
-    delete self;
+  struct Keep { Deleter deleter; void* data; };
+  const auto drop = [](void* context) {
+    auto* keep = static_cast<Keep*>(context);
+    keep->deleter(keep->data);
+    delete keep;
   };
-  auto& raw = managed->tensor;
-  raw.data = data;
-  raw.device_type = kernelwright::dlpack_device(options.device().type());
-  raw.device_id = std::max<int>(options.device().index(), 0);
-  raw.ndim = static_cast<int32_t>(keep->sizes.size());
-  raw.sizes = keep->sizes.data();
-  kernelwright::describe(options.dtype().toScalarType(), raw);
-  return Tensor(kernelwright::wrap(raw, nullptr, managed)).detach();
+  return kernelwright::blob(data, sizes, options, drop, new Keep{std::move(deleter), data});
 }
 inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
   return from_blob(data, sizes, [](void*) {}, options);

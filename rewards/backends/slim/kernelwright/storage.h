@@ -1,4 +1,4 @@
-// Who owns a tensor's memory, and its shape: the reference counts under `at::Tensor`.
+// Shape and memory under `at::Tensor`, counted here; the memory itself is a tensor of torch's.
 #ifndef KERNELWRIGHT_STORAGE_H
 #define KERNELWRIGHT_STORAGE_H
 
@@ -10,22 +10,12 @@ namespace kernelwright {
 extern const Runtime* runtime;
 [[noreturn]] void fail_in_runtime();
 
-// Memory is either a Python tensor's or a managed tensor's that no Python tensor owns yet.
-struct Storage {
-  std::atomic<int64_t> references{1};
-  void* object;
-  Managed* managed;
-
-  void retain() { references.fetch_add(1, std::memory_order_relaxed); }
-  void release();
-};
-
 struct Shape {
   std::atomic<int64_t> references{1};
-  Storage* storage;
+  Shape* base;   // of a view: the shape that holds the memory
+  void* object;  // otherwise: torch's tensor
   void* data;
   c10::ScalarType type;
-  bool is_base;  // exactly what the storage's owner describes, not a view of it
   c10::DeviceType device_type;
   int8_t device_index;
   bool contiguous;
@@ -40,16 +30,12 @@ struct Shape {
   }
   void destroy();
   void settle();
+  Described described();
 };
 
 Shape* new_shape(int32_t ndim);
-c10::ScalarType scalar_type(uint8_t code, uint8_t bits);
-void describe(c10::ScalarType type, RawTensor& raw);
-int32_t dlpack_device(c10::DeviceType type);
-// Takes over the reference to `object`, or `managed`.
-Shape* wrap(const RawTensor& raw, void* object, Managed* managed);
-// A view's memory for Python: it keeps the shape, and so the storage, alive.
-Managed* hand_over(Shape* shape);
+// Takes over the reference to `object`.
+Shape* wrap(const Described& tensor, void* object);
 
 }  // namespace kernelwright
 

@@ -7,21 +7,21 @@
 
 namespace c10 {
 
-// (C++ type, name, torch's number, DLPack code, bits)
+// (C++ type, name, torch's number)
 #define KERNELWRIGHT_SCALAR_TYPES(_) \
-  _(uint8_t, Byte, 0, 1, 8)          \
-  _(int8_t, Char, 1, 0, 8)           \
-  _(int16_t, Short, 2, 0, 16)        \
-  _(int32_t, Int, 3, 0, 32)          \
-  _(int64_t, Long, 4, 0, 64)         \
-  _(c10::Half, Half, 5, 2, 16)       \
-  _(float, Float, 6, 2, 32)          \
-  _(double, Double, 7, 2, 64)        \
-  _(bool, Bool, 11, 6, 8)            \
-  _(c10::BFloat16, BFloat16, 15, 4, 16)
+  _(uint8_t, Byte, 0)                \
+  _(int8_t, Char, 1)                 \
+  _(int16_t, Short, 2)               \
+  _(int32_t, Int, 3)                 \
+  _(int64_t, Long, 4)                \
+  _(c10::Half, Half, 5)              \
+  _(float, Float, 6)                 \
+  _(double, Double, 7)               \
+  _(bool, Bool, 11)                  \
+  _(c10::BFloat16, BFloat16, 15)
 
 enum class ScalarType : int8_t {
-#define KERNELWRIGHT_ITEM(type, name, number, code, bits) name = number,
+#define KERNELWRIGHT_ITEM(type, name, number) name = number,
   KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)
 #undef KERNELWRIGHT_ITEM
   Undefined = 45,
@@ -30,7 +30,7 @@ enum class ScalarType : int8_t {
 template <typename T>
 struct CppTypeToScalarType;
 
-#define KERNELWRIGHT_ITEM(type, name, number, code, bits)                    \
+#define KERNELWRIGHT_ITEM(type, name, number)                    \
   constexpr ScalarType k##name = ScalarType::name;                           \
   template <>                                                                \
   struct CppTypeToScalarType<type> {                                         \

@@ -7,37 +7,24 @@ Value value_of(const at::Tensor& tensor) {
   Value out{};
   if (!tensor.defined()) return out;
   Shape* shape = tensor.shape();
-  Storage* storage = shape->storage;
   out.kind = KIND_TENSOR;
-  if (!shape->is_base) {
-    out.managed = hand_over(shape);
-  } else if (storage->object) {
-    runtime->retain(storage->object);
-    out.object = storage->object;
-  } else if (shape->references.load() == 1 && storage->references.load() == 1) {
-    out.managed = std::exchange(storage->managed, nullptr);
+  if (shape->base) {
+    const Described wanted = shape->described();
+    out.object = runtime->view(shape->base->object, &wanted);
+    if (!out.object) fail_in_runtime();
   } else {
-    // Someone else still holds it: let Python own the memory from now on, one object for all.
-    storage->object = runtime->adopt(std::exchange(storage->managed, nullptr));
-    if (!storage->object) fail_in_runtime();
-    runtime->retain(storage->object);
-    out.object = storage->object;
+    runtime->retain(shape->object);
+    out.object = shape->object;
   }
   return out;
 }
 
-at::Tensor plumb(Plumbing what, std::initializer_list<Value> arguments) {
-  std::vector<Value> list(arguments);
-  Value result{};
-  if (runtime->plumb(what, list.data(), static_cast<int64_t>(list.size()), &result))
-    fail_in_runtime();
-  if (result.kind != KIND_TENSOR) return {};
-  return at::Tensor(wrap(*result.tensor, result.object, nullptr));
-}
-
-// Only for arguments of `plumb`: a view, so that the tensor's own memory does not change owners.
-Value lent(const at::Tensor& tensor) {
-  return tensor.shape()->storage->object ? value_of(tensor) : value_of(tensor.detach());
+static at::Tensor plumb(Plumbing what, std::initializer_list<Value> arguments) {
+  Value list[4], result{};
+  std::copy(arguments.begin(), arguments.end(), list);
+  Described out;
+  if (runtime->plumb(what, list, static_cast<int64_t>(arguments.size()), &result, &out)) fail_in_runtime();
+  return result.kind == KIND_TENSOR ? at::Tensor(wrap(out, result.object)) : at::Tensor();
 }
 
 Value integer(int64_t value) {
@@ -46,21 +33,25 @@ Value integer(int64_t value) {
   return out;
 }
 
-at::Tensor allocate(c10::IntArrayRef sizes, const c10::TensorOptions& options) {
-  int64_t numel = 1;
-  for (int64_t size : sizes) {
-    TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
-    numel *= size;
-  }
-  RawTensor raw{};
-  raw.device_type = dlpack_device(options.device().type());
-  raw.device_id = std::max<int>(options.device().index(), 0);
-  raw.ndim = static_cast<int32_t>(sizes.size());
-  raw.sizes = const_cast<int64_t*>(sizes.data());
-  describe(options.dtype().toScalarType(), raw);
-  Managed* managed = runtime->allocate(&raw);
-  if (!managed) fail_in_runtime();
-  return at::Tensor(wrap(managed->tensor, nullptr, managed));
+static at::Tensor allocate(c10::IntArrayRef sizes, const c10::TensorOptions& options) {
+  const Described wanted{nullptr, sizes.data(), nullptr, static_cast<int32_t>(sizes.size()),
+                         static_cast<int8_t>(options.dtype().toScalarType()),
+                         static_cast<int8_t>(options.device().type()), options.device().index()};
+  Described out;
+  void* object = runtime->allocate(&wanted, &out);
+  if (!object) fail_in_runtime();
+  return at::Tensor(wrap(out, object));
+}
+
+at::Tensor blob(void* data, c10::IntArrayRef sizes, const c10::TensorOptions& options,
+                void (*deleter)(void*), void* context) {
+  const Described wanted{data, sizes.data(), nullptr, static_cast<int32_t>(sizes.size()),
+                         static_cast<int8_t>(options.dtype().toScalarType()),
+                         static_cast<int8_t>(options.device().type()), options.device().index()};
+  Described out;
+  void* object = runtime->blob(&wanted, deleter, context, &out);
+  if (!object) fail_in_runtime();
+  return at::Tensor(wrap(out, object));
 }
 
 }  // namespace kernelwright
@@ -68,9 +59,10 @@ at::Tensor allocate(c10::IntArrayRef sizes, const c10::TensorOptions& options) {
 namespace at {
 
 bool Tensor::requires_grad() const {
-  auto value = kernelwright::lent(*this);
+  auto value = kernelwright::value_of(*this);
   kernelwright::Value result{};
-  if (kernelwright::runtime->plumb(kernelwright::PLUMBING_REQUIRES_GRAD, &value, 1, &result))
+  kernelwright::Described unused;
+  if (kernelwright::runtime->plumb(kernelwright::PLUMBING_REQUIRES_GRAD, &value, 1, &result, &unused))
     kernelwright::fail_in_runtime();
   return result.i != 0;
 }
@@ -86,15 +78,15 @@ bool Tensor::is_contiguous(MemoryFormat format) const {
 Tensor Tensor::contiguous(MemoryFormat format) const {
   if (is_contiguous(format)) return *this;
   TORCH_CHECK(format == MemoryFormat::Contiguous, "contiguous(): only the default memory format");
-  return kernelwright::plumb(kernelwright::PLUMBING_CONTIGUOUS, {kernelwright::lent(*this)});
+  return kernelwright::plumb(kernelwright::PLUMBING_CONTIGUOUS, {kernelwright::value_of(*this)});
 }
 
 Tensor Tensor::clone(optional<MemoryFormat>) const {
-  return kernelwright::plumb(kernelwright::PLUMBING_CLONE, {kernelwright::lent(*this)});
+  return kernelwright::plumb(kernelwright::PLUMBING_CLONE, {kernelwright::value_of(*this)});
 }
 
 const Tensor& Tensor::copy_(const Tensor& source, bool) const {
-  kernelwright::plumb(kernelwright::PLUMBING_COPY, {kernelwright::lent(*this), kernelwright::lent(source)});
+  kernelwright::plumb(kernelwright::PLUMBING_COPY, {kernelwright::value_of(*this), kernelwright::value_of(source)});
   return *this;
 }
 Tensor& Tensor::copy_(const Tensor& source, bool) {
@@ -104,10 +96,10 @@ Tensor& Tensor::copy_(const Tensor& source, bool) {
 
 const Tensor& Tensor::fill_(const Scalar& value) const {
   // Small zero fills are not worth a call into Python.
-  if (is_cpu() && is_contiguous() && nbytes() <= 4096 && value.toDouble() == 0 && !shape_->storage->object)
+  if (is_cpu() && is_contiguous() && nbytes() <= 4096 && value.toDouble() == 0)
     std::memset(data_ptr(), 0, nbytes());
   else
-    kernelwright::plumb(kernelwright::PLUMBING_FILL, {kernelwright::lent(*this), value.value()});
+    kernelwright::plumb(kernelwright::PLUMBING_FILL, {kernelwright::value_of(*this), value.value()});
   return *this;
 }
 Tensor& Tensor::fill_(const Scalar& value) {
@@ -121,7 +113,7 @@ Tensor Tensor::to(Device where, ScalarType type, bool, bool copy) const {
   if (there && type == scalar_type()) return copy ? clone() : *this;
   using kernelwright::integer;
   return kernelwright::plumb(kernelwright::PLUMBING_CONVERT,
-                             {kernelwright::lent(*this), integer(static_cast<int>(type)),
+                             {kernelwright::value_of(*this), integer(static_cast<int>(type)),
                               integer(static_cast<int>(where.type())), integer(where.index())});
 }
 Tensor Tensor::to(ScalarType type, bool non_blocking, bool copy) const {
@@ -135,7 +127,7 @@ Scalar Tensor::number() const {
   TORCH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
   const Tensor here = cpu();
   switch (here.scalar_type()) {
-#define KERNELWRIGHT_ITEM(type, name, number, code, bits)                                         \
+#define KERNELWRIGHT_ITEM(type, name, number)                                         \
   case ScalarType::name:                                                                          \
     return Scalar(*static_cast<type*>(here.data_ptr()));
     KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)

@@ -26,7 +26,7 @@ template class ArrayRef<int64_t>;
 
 const char* toString(ScalarType type) {
   switch (type) {
-#define KERNELWRIGHT_ITEM(type, name, number, code, bits) \
+#define KERNELWRIGHT_ITEM(type, name, number) \
   case ScalarType::name:                                  \
     return #name;
     KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)
@@ -36,11 +36,11 @@ const char* toString(ScalarType type) {
   }
 }
 
-size_t elementSize(ScalarType type) {
-  switch (type) {
-#define KERNELWRIGHT_ITEM(type, name, number, code, bits) \
+size_t elementSize(ScalarType scalar_type) {
+  switch (scalar_type) {
+#define KERNELWRIGHT_ITEM(type, name, number) \
   case ScalarType::name:                                  \
-    return (bits) / 8;
+    return sizeof(type);
     KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)
 #undef KERNELWRIGHT_ITEM
     default:

@@ -10,13 +10,13 @@ at::Tensor view_of(const at::Tensor& tensor, c10::IntArrayRef sizes, c10::IntArr
   shape->type = base->type;
   shape->device_type = base->device_type;
   shape->device_index = base->device_index;
-  shape->is_base = false;
   shape->data = static_cast<char*>(base->data) + shift * static_cast<int64_t>(c10::elementSize(base->type));
   std::copy(sizes.begin(), sizes.end(), shape->sizes());
   std::copy(strides.begin(), strides.end(), shape->strides());
   shape->settle();
-  base->storage->retain();
-  shape->storage = base->storage;
+  shape->base = base->base ? base->base : base;
+  shape->base->retain();
+  shape->object = nullptr;
   return at::Tensor(shape);
 }
 
