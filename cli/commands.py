@@ -50,6 +50,7 @@ COMMANDS = (
     ),
     Command("verify", "kernelwright.rewards.__main__", "judge one kernel, gate by gate"),
     Command("report", "kernelwright.eval.report", "one HTML page about a run"),
+    Command("bench", "kernelwright.rewards.bench", "verified kernels a minute on this machine"),
     Command("backends", "kernelwright.cli.backends", "the installed reward backends"),
     Command("doctor", "kernelwright.cli.doctor", "what this machine can do, and what is missing"),
 )

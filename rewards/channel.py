@@ -64,7 +64,12 @@ class Channel:
         loop = asyncio.get_running_loop()
         self._sock.setblocking(False)
         ready: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._sock, lambda: ready.done() or ready.set_result(None))
+
+        def wake() -> None:
+            if not ready.done():
+                ready.set_result(None)
+
+        loop.add_reader(self._sock, wake)
         try:
             await asyncio.wait_for(ready, timeout_s)
         finally:

@@ -6,6 +6,7 @@ and leaves this module as such. Speed is measured by `speed`.
 """
 
 import ast
+import functools
 import json
 import os
 import re
@@ -55,9 +56,7 @@ class Judge:
     async def check(
         self, draft: Draft, task: Task, candidate: Candidate, certificate: Certificate
     ) -> list[Artefact]:
-        """Gates 2 to 5. Raises `Failed` when one fails; the artefacts are what `speed` times."""
-        with draft.gate("legality"):
-            self._static(draft, candidate)
+        """Gates 3 to 5. Raises `Failed` when one fails; the artefacts are what `speed` times."""
         with draft.gate("build"):
             artefacts = await self._build(draft, task, candidate)
         began = time.perf_counter()
@@ -67,18 +66,19 @@ class Judge:
             draft.spent("run", time.perf_counter() - began)
         return artefacts
 
-    def _static(self, draft: Draft, candidate: Candidate) -> None:
-        try:
-            ast.parse(candidate.source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
-            text = f"{type(error).__name__}: {error}{line}"
-            draft.fail("legality", Status.COMPILE_ERROR, "python_syntax", text, final=True)
-        found = static_legality.violations(candidate.source)
-        if found:
-            first = found[0]
-            told = "; ".join(f"line {each.line}: {each.rule} {each.name}" for each in found[:8])
-            draft.fail("legality", Status.CHEATING, f"{first.rule}:{first.name}", told)
+    def static(self, draft: Draft, candidate: Candidate) -> None:
+        """Gate 2, on the text alone. Raises `Failed` when it fails."""
+        with draft.gate("legality"):
+            try:
+                ast.parse(candidate.source)
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                line = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
+                text = f"{type(error).__name__}: {error}{line}"
+                draft.fail("legality", Status.COMPILE_ERROR, "python_syntax", text, final=True)
+            if found := static_legality.violations(candidate.source):
+                first = found[0]
+                told = "; ".join(f"line {each.line}: {each.rule} {each.name}" for each in found[:8])
+                draft.fail("legality", Status.CHEATING, f"{first.rule}:{first.name}", told)
 
     async def _build(self, draft: Draft, task: Task, candidate: Candidate) -> list[Artefact]:
         began = time.perf_counter()
@@ -95,9 +95,8 @@ class Judge:
             built = []
             for each in sources:
                 left = max(deadline - time.perf_counter(), 1.0)
-                built.append(
-                    await self._artefacts.get(each, lambda s, p, t=left: self._compile(s, p, t))
-                )
+                build = functools.partial(self._compile, timeout_s=left)
+                built.append(await self._artefacts.get(each, build))
         except BuildError as error:
             draft.fail("build", Status.COMPILE_ERROR, "", str(error), final=True)
         except IllegalBuild as error:

@@ -3,9 +3,9 @@
 An allow-list over imports and over everything that ``ModelNew.forward`` can reach: methods,
 helpers, lambdas, properties, hooks, values stored in ``__init__``. Answers are parsed, never run.
 Host arithmetic on shapes and numbers is fine; operators on what is surely a tensor are compute.
-What a text cannot decide (a parameter declared ``float`` that is a tensor, an alias made by C++) is left
-to the object scan and to the dispatcher trace. The C++ in constant strings gives early, readable
-reasons (`static_cpp`); the symbols of the built object decide.
+What a text cannot decide (a parameter declared ``float`` that is a tensor, an alias made by C++) is
+left to the object scan and to the dispatcher trace. The C++ in constant strings gives early,
+readable reasons (`static_cpp`); the symbols of the built object decide.
 """
 
 import ast

@@ -7,6 +7,7 @@ quiet too: a trainer that computes meanwhile shows in the intervals.
 """
 
 import asyncio
+import functools
 import secrets
 import shutil
 import tempfile
@@ -116,7 +117,7 @@ class LocalVerifier:
         futures = [self.submit(task, answer) for task, answer in pairs]
         if on_verdict:
             for index, future in enumerate(futures):
-                future.add_done_callback(lambda done, i=index: on_verdict(i, done.result()))
+                future.add_done_callback(functools.partial(_told, on_verdict, index))
         return [future.result() for future in futures]
 
     async def _once(self, task: Task, answer: Answer) -> Verdict:
@@ -187,6 +188,7 @@ class LocalVerifier:
         artefacts: list[Artefact] = []
         try:
             async with self._quiet.busy(), self._slots:
+                self._judge.static(draft, candidate)  # needs no certificate: milliseconds
                 certificate = await self._certificates.acquire(task)
                 held = True
                 draft.note(seeds=(certificate.seed,))
@@ -227,3 +229,7 @@ class LocalVerifier:
         verdict = draft.finish()
         reward = score(verdict, self.options.reward_lambda, self.options.reward_nu_max)
         return replace(verdict, reward=reward)
+
+
+def _told(on_verdict: OnVerdict, index: int, done: "Future[Verdict]") -> None:
+    on_verdict(index, done.result())

@@ -64,21 +64,22 @@ class WarmParent:
         self._started: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._exits: dict[int, asyncio.Future[Exit]] = {}
         self._starting = asyncio.Lock()
-        self._ready: asyncio.Future[None] | None = None
+        self._ready: asyncio.Task[None] | None = None
 
     async def ready(self) -> None:
-        """Wait until it can fork. `InfraError` where it cannot."""
+        """Wait until it can fork. `InfraError` where it cannot, for everyone who asks."""
         if self._ready is None:
-            self._ready = asyncio.get_running_loop().create_future()
-            try:
-                message = await self._channel.receive_async(START_TIMEOUT_S)
-            except (Closed, TimeoutError) as error:
-                raise InfraError("the warm parent did not start") from error
-            if "error" in message:
-                raise InfraError(message["error"])
-            asyncio.get_running_loop().add_reader(self._channel.fileno(), self._route)
-            self._ready.set_result(None)
-        await self._ready
+            self._ready = asyncio.ensure_future(self._greet())
+        await asyncio.shield(self._ready)
+
+    async def _greet(self) -> None:
+        try:
+            message = await self._channel.receive_async(START_TIMEOUT_S)
+        except (Closed, TimeoutError) as error:
+            raise InfraError("the warm parent did not start; its stderr says why") from error
+        if "error" in message:
+            raise InfraError(message["error"])
+        asyncio.get_running_loop().add_reader(self._channel.fileno(), self._route)
 
     def _route(self) -> None:
         try:

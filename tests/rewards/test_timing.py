@@ -44,7 +44,7 @@ def test_a_contender_that_takes_twice_as_long_measures_twice_as_slow() -> None:
     import time
 
     def spin(seconds: float):  # type: ignore[no-untyped-def]
-        def block(n: int, start: int) -> None:
+        def block(n: int, _start: int) -> None:
             end = time.perf_counter() + n * seconds
             while time.perf_counter() < end:
                 pass
