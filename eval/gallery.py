@@ -17,7 +17,7 @@ from kernelwright.rewards.task import Task
 from kernelwright.rewards.verdict import Interval, Status, Verdict
 
 MAX_CHARS = 7000
-FAILURES = 3
+FAILURES = 2
 
 
 @dataclass(frozen=True, slots=True)
