@@ -22,7 +22,8 @@ class MetricsCallback(TrainerCallback):
         self._before_s = earlier[-1]["time_s"] if earlier else 0.0
         self._began = time.perf_counter()
 
-    def on_log(self, _: Any, state: Any, __: Any, logs: dict[str, Any], **___: Any) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
+        logs: dict[str, Any] = kwargs["logs"]
         self.time_s = round(self._before_s + time.perf_counter() - self._began, 3)
         if not state.is_world_process_zero or "train_runtime" in logs:  # the latter: no step's
             return
@@ -40,7 +41,13 @@ class PlateauCallback(TrainerCallback):
     def __init__(self, patience: int, delta: float) -> None:
         self._patience, self._delta = patience, delta
 
-    def on_evaluate(self, _: Any, state: Any, control: Any, **__: Any) -> None:
+    def on_evaluate(
+        self,
+        args: Any,  # noqa: ARG002
+        state: Any,
+        control: Any,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
         losses = [row["eval_loss"] for row in state.log_history if "eval_loss" in row]
         best, waited = float("inf"), 0
         for loss in losses:

@@ -42,8 +42,8 @@ def rejection(
     check_plateau(own, config, own.valid_share > 0)
     policy, tokenizer, peft_config = load_for_training(model_config)
     policy = policy.to(config.device)  # type: ignore[arg-type]
-    options = verifier_options(own, Path(config.output_dir))
-    run = RunFolder.open(config.output_dir, given, own.resume, own.overwrite)
+    options = verifier_options(own, Path(str(config.output_dir)))
+    run = RunFolder.open(str(config.output_dir), given, own.resume, own.overwrite)
     _wait(config)
     sampler = Sampler(own, policy, tokenizer, config.seed)
     samples = gather(sampler, tasks, options, run)
@@ -65,6 +65,7 @@ def rejection(
     )
     rows = trainable(own, config, tokenizer, rows)
     summary = fit(own, config, policy, tokenizer, peft_config, rows, run)
+    summary["epochs"] = round(len(laid) / len(train), 3)
     if config.process_index == 0:
         _conclude(sampler, tasks, run, before, {**_counts(samples, members), **summary})
     return run

@@ -56,8 +56,8 @@ def read_pairs(path: str | Path) -> tuple[list[Row], list[Row]]:
 
 
 def _row(pair: dict[str, Any]) -> Row:
-    *earlier, last = [*pair["prompt"], *pair["completion"]]
-    return Row([_without_thought(message) for message in earlier], [last])
+    turns: Messages = [*pair["prompt"], *pair["completion"]]
+    return Row([_without_thought(message) for message in turns[:-1]], turns[-1:])
 
 
 def _without_thought(message: dict[str, str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ def supervised(
     loaded = None if size else load_for_training(model_config)
     tokenizer = loaded[1] if loaded else _tokenizer(own, str(size), pairs[0])
     rows = trainable(own, config, tokenizer, pairs)
-    run = RunFolder.open(config.output_dir, given, own.resume, own.overwrite)
+    run = RunFolder.open(str(config.output_dir), given, own.resume, own.overwrite)
     if loaded is None:
         folder = _new_model(config, str(size), tokenizer, run)
         loaded = load_for_training(model_config, folder)

@@ -52,6 +52,7 @@ def rows(run: Path, name: str = "samples.jsonl") -> list[dict]:
     return [json.loads(line) for line in (run / name).read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_it_samples_verifies_trains_and_reports_entropy_and_resumes(
     tmp_path: Path, policy: Path, tasks: Path, arguments: Arguments
 ) -> None:
