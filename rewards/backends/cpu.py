@@ -65,19 +65,19 @@ class CpuBackend:
         if sources.cuda:
             raise BuildError("cuda_sources: this task's kernels run on the CPU; use cpp_sources")
         translation_unit.check_includes(sources)
-        for headers in ("slim", "full"):
-            path = workdir / f"{sources.digest}{'.full' * (headers == 'full')}.so"
+        stem = f"{sources.digest}-{arch}" if arch else sources.digest
+        paths = {"slim": workdir / f"{stem}.so", "full": workdir / f"{stem}.full.so"}
+        for headers, path in paths.items():
             if path.is_file():
                 return Artefact(path, sources.digest, headers, 0.0, cached=True)
         workdir.mkdir(parents=True, exist_ok=True)
         private = Path(tempfile.mkdtemp(prefix=".build-", dir=workdir))
         try:
             headers = self._compile(sources, private, arch or "native")
-            path = workdir / f"{sources.digest}{'.full' * (headers == 'full')}.so"
-            os.replace(private / "object.so", path)
+            os.replace(private / "object.so", paths[headers])
         finally:
             shutil.rmtree(private, ignore_errors=True)
-        return Artefact(path, sources.digest, headers, time.perf_counter() - started)
+        return Artefact(paths[headers], sources.digest, headers, time.perf_counter() - started)
 
     def _compile(self, sources: Sources, private: Path, arch: str) -> str:
         flags, macros = split_macros(admitted(sources.flags)[0])

@@ -13,16 +13,15 @@ struct Overload {
 };
 
 struct Callable {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<Overload>* overloads;
   PyObject* name;
   PyObject* doc;
 };
 
 // FITS with the call made, its result in `out`.
-Outcome try_call(const Overload& overload, PyObject* const* args, Py_ssize_t given, PyObject* keywords,
-                 PyObject** out) {
+Outcome try_call(const Overload& overload, PyObject* const* args, Py_ssize_t given,
+                 PyObject* keywords, PyObject** out) {
   const Function& function = *overload.function;
   const int64_t count = function.count;
   const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
@@ -40,10 +39,12 @@ Outcome try_call(const Overload& overload, PyObject* const* args, Py_ssize_t giv
     for (Py_ssize_t k = 0; !object && k < named; ++k) {
       PyObject* name = overload.names[done];
       PyObject* key = PyTuple_GET_ITEM(keywords, k);
-      if (name && (key == name || PyUnicode_Compare(key, name) == 0)) object = args[given + k], ++matched;
+      if (name && (key == name || PyUnicode_Compare(key, name) == 0))
+        object = args[given + k], ++matched;
     }
     if (!object) object = overload.fallbacks[done];
-    outcome = object ? value_in(object, function.parameters[done].type, arena, values[done]) : MISFIT;
+    outcome =
+        object ? value_in(object, function.parameters[done].type, arena, values[done]) : MISFIT;
   }
   if (outcome == FITS && matched != named) outcome = MISFIT;
   if (outcome == FITS) {
@@ -58,7 +59,8 @@ Outcome try_call(const Overload& overload, PyObject* const* args, Py_ssize_t giv
 }
 
 const char* kind_name(const Type& type) {
-  static const char* names[] = {"None", "torch.Tensor", "int", "float", "bool", "str", "list", "tuple", "number"};
+  static const char* names[] = {"None", "torch.Tensor", "int",   "float", "bool",
+                                "str",  "list",         "tuple", "number"};
   return type.kind >= 0 && type.kind <= KIND_SCALAR ? names[type.kind] : "?";
 }
 
@@ -81,15 +83,20 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* ke
     }
     text += ")";
   }
-  return PyErr_Format(PyExc_TypeError, "%U(): incompatible function arguments. The following are supported:%s",
+  return PyErr_Format(PyExc_TypeError,
+                      "%U(): incompatible function arguments. The following are supported:%s",
                       callable->name, text.c_str());
 }
 
 PyObject* represent(PyObject* self) {
   return PyUnicode_FromFormat("<kernel function %U>", reinterpret_cast<Callable*>(self)->name);
 }
-PyObject* get_name(PyObject* self, void*) { return Py_NewRef(reinterpret_cast<Callable*>(self)->name); }
-PyObject* get_doc(PyObject* self, void*) { return Py_NewRef(reinterpret_cast<Callable*>(self)->doc); }
+PyObject* get_name(PyObject* self, void*) {
+  return Py_NewRef(reinterpret_cast<Callable*>(self)->name);
+}
+PyObject* get_doc(PyObject* self, void*) {
+  return Py_NewRef(reinterpret_cast<Callable*>(self)->doc);
+}
 
 PyGetSetDef properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
                             {"__doc__", get_doc, nullptr, nullptr, nullptr},
@@ -127,7 +134,8 @@ bool add(PyObject* functions, const Function& function) {
   callable->overloads = new std::vector<Overload>{overload};
   callable->name = PyUnicode_FromString(function.name);
   callable->doc = PyUnicode_FromString(function.doc);
-  const int failed = PyDict_SetItemString(functions, function.name, reinterpret_cast<PyObject*>(callable));
+  const int failed =
+      PyDict_SetItemString(functions, function.name, reinterpret_cast<PyObject*>(callable));
   Py_DECREF(callable);
   return !failed;
 }
@@ -138,10 +146,12 @@ PyObject* load(PyObject*, PyObject* path) {
   if (!text) return nullptr;
   void* handle = dlopen(text, RTLD_NOW | RTLD_LOCAL);
   if (!handle) return PyErr_Format(PyExc_ImportError, "%s", dlerror());
-  auto* entry = reinterpret_cast<decltype(&kernelwright_module)>(dlsym(handle, "kernelwright_module"));
+  auto* entry =
+      reinterpret_cast<decltype(&kernelwright_module)>(dlsym(handle, "kernelwright_module"));
   if (!entry) return PyErr_Format(PyExc_ImportError, "%s has no kernelwright_module", text);
   const Module* module = entry(&table);
-  if (module->version != ABI_VERSION) return PyErr_Format(PyExc_ImportError, "built for another version");
+  if (module->version != ABI_VERSION)
+    return PyErr_Format(PyExc_ImportError, "built for another version");
   if (module->error) return PyErr_Format(PyExc_ImportError, "%s", module->error);
   PyObject* functions = PyDict_New();
   for (int64_t i = 0; functions && i < module->count; ++i)
@@ -151,8 +161,15 @@ PyObject* load(PyObject*, PyObject* path) {
 
 PyMethodDef methods[] = {{"load", load, METH_O, "load(path) -> (doc, functions)"},
                          {nullptr, nullptr, 0, nullptr}};
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kernelwright_binding", nullptr, -1, methods,
-                          nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "kernelwright_binding",
+                          nullptr,
+                          -1,
+                          methods,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace kernelwright
 

@@ -24,7 +24,8 @@ inline at::Tensor borrowed_copy(void* object) {
   return at::Tensor(c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(impl));
 }
 inline at::Tensor owned(void* object) {
-  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl>::reclaim(static_cast<c10::TensorImpl*>(object)));
+  return at::Tensor(
+      c10::intrusive_ptr<c10::TensorImpl>::reclaim(static_cast<c10::TensorImpl*>(object)));
 }
 
 inline void describe(const at::Tensor& tensor, Described& out) {
@@ -72,10 +73,12 @@ inline void* allocate(const Described* wanted, Described* out) {
 inline void* view(void* object, const Described* wanted) {
   return guarded<void*>(nullptr, [&]() -> void* {
     const at::Tensor base = borrowed_copy(object);
-    const auto shift = (static_cast<char*>(wanted->data) - static_cast<char*>(base.mutable_data_ptr())) /
-                       static_cast<int64_t>(base.element_size());
+    const auto shift =
+        (static_cast<char*>(wanted->data) - static_cast<char*>(base.mutable_data_ptr())) /
+        static_cast<int64_t>(base.element_size());
     const at::IntArrayRef strides(wanted->strides, static_cast<size_t>(wanted->ndim));
-    return base.as_strided(sizes(*wanted), strides, base.storage_offset() + shift).unsafeReleaseTensorImpl();
+    return base.as_strided(sizes(*wanted), strides, base.storage_offset() + shift)
+        .unsafeReleaseTensorImpl();
   });
 }
 
@@ -107,13 +110,18 @@ inline int plumb(int32_t what, Value* arguments, int64_t count, Value* result, D
       result->i = self.requires_grad();
       return 0;
     }
-    if (what == PLUMBING_CONTIGUOUS) made = self.contiguous();
-    else if (what == PLUMBING_CLONE) made = self.clone();
-    else if (what == PLUMBING_COPY && count == 2) made = self.copy_(tensors[1]);
-    else if (what == PLUMBING_FILL && count == 2) made = self.fill_(scalar(arguments[1]));
+    if (what == PLUMBING_CONTIGUOUS)
+      made = self.contiguous();
+    else if (what == PLUMBING_CLONE)
+      made = self.clone();
+    else if (what == PLUMBING_COPY && count == 2)
+      made = self.copy_(tensors[1]);
+    else if (what == PLUMBING_FILL && count == 2)
+      made = self.fill_(scalar(arguments[1]));
     else if (what == PLUMBING_CONVERT && count == 4)
-      made = self.to(options({nullptr, nullptr, nullptr, 0, static_cast<int8_t>(arguments[1].i),
-                              static_cast<int8_t>(arguments[2].i), static_cast<int8_t>(arguments[3].i)}));
+      made = self.to(
+          options({nullptr, nullptr, nullptr, 0, static_cast<int8_t>(arguments[1].i),
+                   static_cast<int8_t>(arguments[2].i), static_cast<int8_t>(arguments[3].i)}));
     TORCH_CHECK(made.defined(), "no such plumbing");
     describe(made, *out);
     result->kind = KIND_TENSOR;
@@ -122,7 +130,9 @@ inline int plumb(int32_t what, Value* arguments, int64_t count, Value* result, D
   });
 }
 
-inline void retain(void* object) { c10::raw::intrusive_ptr::incref(static_cast<c10::TensorImpl*>(object)); }
+inline void retain(void* object) {
+  c10::raw::intrusive_ptr::incref(static_cast<c10::TensorImpl*>(object));
+}
 inline void release(void* object) {
   // After the interpreter is gone, a candidate's statics are left to the operating system.
   if (object && Py_IsInitialized()) owned(object);

@@ -101,7 +101,8 @@ inline Outcome value_in(PyObject* object, const Type& type, Arena& arena, Value&
       out.n = 0;
       out.kind = KIND_LIST;
       for (Py_ssize_t i = 0; i < n; ++i) {
-        const Outcome outcome = value_in(PySequence_Fast_GET_ITEM(fast, i), *type.item, arena, items[i]);
+        const Outcome outcome =
+            value_in(PySequence_Fast_GET_ITEM(fast, i), *type.item, arena, items[i]);
         if (outcome != FITS) {
           give_up(out);
           Py_DECREF(fast);
@@ -155,7 +156,8 @@ inline PyObject* value_out(Value& value) {
     case KIND_ERROR: {
       PyObject* kinds[] = {PyExc_RuntimeError, PyExc_ValueError, PyExc_IndexError, PyExc_TypeError,
                            PyExc_NotImplementedError};
-      PyObject* text = PyUnicode_DecodeUTF8(value.text, static_cast<Py_ssize_t>(std::strlen(value.text)), "replace");
+      PyObject* text = PyUnicode_DecodeUTF8(
+          value.text, static_cast<Py_ssize_t>(std::strlen(value.text)), "replace");
       std::free(value.text);
       if (!text) return nullptr;
       PyErr_SetObject(value.n >= 0 && value.n < 5 ? kinds[value.n] : PyExc_RuntimeError, text);

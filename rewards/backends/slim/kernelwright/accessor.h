@@ -25,9 +25,11 @@ class TensorAccessor {
   Index stride(Index d) const { return strides_[d]; }
   T* data() const { return data_; }
   decltype(auto) operator[](Index i) const {
-    if constexpr (N == 1) return static_cast<T&>(data_[i * strides_[0]]);
+    if constexpr (N == 1)
+      return static_cast<T&>(data_[i * strides_[0]]);
     else
-      return TensorAccessor<T, N - 1, Traits, Index>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
+      return TensorAccessor<T, N - 1, Traits, Index>(data_ + i * strides_[0], sizes_ + 1,
+                                                     strides_ + 1);
   }
 
  private:

@@ -25,7 +25,8 @@ class ArrayRef {
   constexpr ArrayRef(const T (&from)[N]) : data_(from), size_(N) {}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
-  constexpr ArrayRef(const std::initializer_list<T>& from) : data_(from.begin()), size_(from.size()) {}
+  constexpr ArrayRef(const std::initializer_list<T>& from)
+      : data_(from.begin()), size_(from.size()) {}
 #pragma GCC diagnostic pop
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
@@ -49,7 +50,9 @@ class ArrayRef {
   }
   ArrayRef slice(size_t start) const { return slice(start, size_ - start); }
   std::vector<T> vec() const { return {begin(), end()}; }
-  bool equals(ArrayRef other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+  bool equals(ArrayRef other) const {
+    return std::equal(begin(), end(), other.begin(), other.end());
+  }
   friend bool operator==(ArrayRef a, ArrayRef b) { return a.equals(b); }
   friend bool operator!=(ArrayRef a, ArrayRef b) { return !a.equals(b); }
   friend bool operator==(ArrayRef a, const std::vector<T>& b) { return a.equals(ArrayRef(b)); }
@@ -61,7 +64,9 @@ class ArrayRef {
     return out;
   }
   friend std::ostream& operator<<(std::ostream& out, ArrayRef list) { return print(out, list); }
-  friend kernelwright::Message& append(kernelwright::Message& out, ArrayRef list) { return print(out, list); }
+  friend kernelwright::Message& append(kernelwright::Message& out, ArrayRef list) {
+    return print(out, list);
+  }
 
  private:
   const T* data_;
@@ -80,18 +85,24 @@ class Scalar {
   Scalar() : Scalar(int64_t{0}) {}
   template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Scalar(T value) {
-    if constexpr (std::is_same_v<T, bool>) kind_ = kernelwright::KIND_BOOL, i_ = value;
-    else if constexpr (std::is_integral_v<T>) kind_ = kernelwright::KIND_INT, i_ = static_cast<int64_t>(value);
-    else kind_ = kernelwright::KIND_DOUBLE, d_ = static_cast<double>(value);
+    if constexpr (std::is_same_v<T, bool>)
+      kind_ = kernelwright::KIND_BOOL, i_ = value;
+    else if constexpr (std::is_integral_v<T>)
+      kind_ = kernelwright::KIND_INT, i_ = static_cast<int64_t>(value);
+    else
+      kind_ = kernelwright::KIND_DOUBLE, d_ = static_cast<double>(value);
   }
   Scalar(Half value) : Scalar(static_cast<float>(value)) {}
   Scalar(BFloat16 value) : Scalar(static_cast<float>(value)) {}
   template <typename T>
   T to() const {
-    if (kind_ == kernelwright::KIND_DOUBLE) return static_cast<T>(static_cast<std::conditional_t<
-        std::is_arithmetic_v<T>, double, float>>(d_));
-    if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(i_);
-    else return static_cast<T>(static_cast<float>(i_));
+    if (kind_ == kernelwright::KIND_DOUBLE)
+      return static_cast<T>(
+          static_cast<std::conditional_t<std::is_arithmetic_v<T>, double, float>>(d_));
+    if constexpr (std::is_arithmetic_v<T>)
+      return static_cast<T>(i_);
+    else
+      return static_cast<T>(static_cast<float>(i_));
   }
   double toDouble() const { return to<double>(); }
   float toFloat() const { return to<float>(); }
@@ -103,14 +114,14 @@ class Scalar {
   bool isIntegral(bool include_bool = false) const {
     return kind_ == kernelwright::KIND_INT || (include_bool && isBoolean());
   }
-  ScalarType type() const {
-    return isFloatingPoint() ? kDouble : isBoolean() ? kBool : kLong;
-  }
+  ScalarType type() const { return isFloatingPoint() ? kDouble : isBoolean() ? kBool : kLong; }
   kernelwright::Value value() const {
     kernelwright::Value out{};
     out.kind = kind_;
-    if (isFloatingPoint()) out.d = d_;
-    else out.i = i_;
+    if (isFloatingPoint())
+      out.d = d_;
+    else
+      out.i = i_;
     return out;
   }
 

@@ -13,7 +13,9 @@ struct gil_scoped_acquire {};
 template <typename...>
 struct call_guard {};
 enum class return_value_policy { automatic, copy, move, reference, take_ownership };
-struct doc { const char* text; };
+struct doc {
+  const char* text;
+};
 
 struct arg_v {
   const char* name;
@@ -25,17 +27,19 @@ struct arg {
   arg& none(bool = true) { return *this; }
   template <typename T>
   arg_v operator=(const T& value) const {
-    if constexpr (std::is_same_v<T, pybind11::none>) return {name, {}};
+    if constexpr (std::is_same_v<T, pybind11::none>)
+      return {name, {}};
     else if constexpr (std::is_convertible_v<const T&, const char*>)
       return {name, kernelwright::Convert<const char*>::out(std::string(value))};
-    else return {name, kernelwright::Convert<T>::out(value)};
+    else
+      return {name, kernelwright::Convert<T>::out(value)};
   }
   const char* name;
 };
 struct kw_only {};
 inline namespace literals {
 inline arg operator""_a(const char* name, size_t) { return arg(name); }
-}
+}  // namespace literals
 
 }  // namespace pybind11
 
@@ -54,8 +58,14 @@ struct HeldList {
   explicit HeldList(Value& in) : value(Convert<std::vector<T>>::in(in)) {}
   c10::ArrayRef<T> pass() { return value; }
 };
-template <typename T> struct Held<c10::ArrayRef<T>> : HeldList<T> { using HeldList<T>::HeldList; };
-template <typename T> struct Held<const c10::ArrayRef<T>&> : HeldList<T> { using HeldList<T>::HeldList; };
+template <typename T>
+struct Held<c10::ArrayRef<T>> : HeldList<T> {
+  using HeldList<T>::HeldList;
+};
+template <typename T>
+struct Held<const c10::ArrayRef<T>&> : HeldList<T> {
+  using HeldList<T>::HeldList;
+};
 
 // The exception being handled, as a result.
 Value caught();
@@ -71,8 +81,10 @@ struct Thunk {
   static void invoke(void* self, Value* in, Value* result) {
     try {
       auto* thunk = static_cast<Thunk*>(self);
-      if constexpr (std::is_void_v<R>) thunk->call(in, std::index_sequence_for<A...>());
-      else *result = Convert<std::decay_t<R>>::out(thunk->call(in, std::index_sequence_for<A...>()));
+      if constexpr (std::is_void_v<R>)
+        thunk->call(in, std::index_sequence_for<A...>());
+      else
+        *result = Convert<std::decay_t<R>>::out(thunk->call(in, std::index_sequence_for<A...>()));
     } catch (...) {
       *result = caught();
     }
@@ -100,8 +112,10 @@ class module_ {
   template <typename F, typename... Extra>
   module_& def(const char* name, F&& function, const Extra&... extra) {
     using Plain = std::decay_t<F>;
-    if constexpr (std::is_pointer_v<Plain>) add_pointer(name, function, extra...);
-    else add_object(name, std::forward<F>(function), &Plain::operator(), extra...);
+    if constexpr (std::is_pointer_v<Plain>)
+      add_pointer(name, function, extra...);
+    else
+      add_object(name, std::forward<F>(function), &Plain::operator(), extra...);
     return *this;
   }
 
@@ -127,8 +141,8 @@ class module_ {
   void add(const char* name, G&& function, const Extra&... extra) {
     using Thunk = kernelwright::Thunk<F, R, A...>;
     const kernelwright::Type types[] = {kernelwright::Convert<std::decay_t<A>>::type..., {}};
-    kernelwright::add_function(table_, name, new Thunk{std::forward<G>(function)}, &Thunk::invoke, types,
-                               sizeof...(A));
+    kernelwright::add_function(table_, name, new Thunk{std::forward<G>(function)}, &Thunk::invoke,
+                               types, sizeof...(A));
     (take(extra), ...);
   }
 

@@ -37,11 +37,16 @@ class Message {
   Message& operator<<(unsigned long long part);
   template <typename T>
   Message& operator<<(const T& part) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) return *this << static_cast<long long>(part);
-    else if constexpr (std::is_integral_v<T>) return *this << static_cast<unsigned long long>(part);
-    else if constexpr (std::is_floating_point_v<T>) return *this << static_cast<double>(part);
-    else if constexpr (std::is_convertible_v<const T&, const char*>) return *this << static_cast<const char*>(part);
-    else if constexpr (requires { append(*this, part); }) return append(*this, part);
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return *this << static_cast<long long>(part);
+    else if constexpr (std::is_integral_v<T>)
+      return *this << static_cast<unsigned long long>(part);
+    else if constexpr (std::is_floating_point_v<T>)
+      return *this << static_cast<double>(part);
+    else if constexpr (std::is_convertible_v<const T&, const char*>)
+      return *this << static_cast<const char*>(part);
+    else if constexpr (requires { append(*this, part); })
+      return append(*this, part);
     else {
       std::ostringstream out;
       out << part;
@@ -54,9 +59,10 @@ class Message {
 [[noreturn]] void raise(Error kind, std::string text);
 
 template <typename... Parts>
-[[noreturn]] __attribute__((noinline, cold)) void fail(
-    Error kind, const char* fallback, const Parts&... parts) {
-  if constexpr (sizeof...(parts) == 0) raise(kind, fallback);
+[[noreturn]] __attribute__((noinline, cold)) void fail(Error kind, const char* fallback,
+                                                       const Parts&... parts) {
+  if constexpr (sizeof...(parts) == 0)
+    raise(kind, fallback);
   else {
     Message message;
     (message << ... << parts);
@@ -75,12 +81,12 @@ std::string str(const Parts&... parts) {
 }
 }  // namespace c10
 
-#define KERNELWRIGHT_CHECK(kind, condition, ...)                                              \
-  do {                                                                                        \
-    if (__builtin_expect(!static_cast<bool>(condition), 0))                                   \
-      ::kernelwright::fail(::kernelwright::kind,                                              \
-                           "Expected " #condition " to be true, but got false."               \
-                           __VA_OPT__(, ) __VA_ARGS__);                                       \
+#define KERNELWRIGHT_CHECK(kind, condition, ...)                                               \
+  do {                                                                                         \
+    if (__builtin_expect(!static_cast<bool>(condition), 0))                                    \
+      ::kernelwright::fail(::kernelwright::kind,                                               \
+                           "Expected " #condition " to be true, but got false." __VA_OPT__(, ) \
+                               __VA_ARGS__);                                                   \
   } while (false)
 
 #define TORCH_CHECK(condition, ...) KERNELWRIGHT_CHECK(ERROR_RUNTIME, condition, __VA_ARGS__)
@@ -102,11 +108,12 @@ std::string str(const Parts&... parts) {
   } while (false)
 #define AT_ASSERT(condition, ...) TORCH_CHECK(condition, __VA_ARGS__)
 #define AT_ASSERTM(condition, ...) TORCH_CHECK(condition, __VA_ARGS__)
-#define AT_ERROR(...) ::kernelwright::fail(::kernelwright::ERROR_RUNTIME, "" __VA_OPT__(, ) __VA_ARGS__)
+#define AT_ERROR(...) \
+  ::kernelwright::fail(::kernelwright::ERROR_RUNTIME, "" __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_WARN(...) std::cerr << ::c10::str("Warning: " __VA_OPT__(, ) __VA_ARGS__) << std::endl
-#define TORCH_WARN_ONCE(...)                               \
-  do {                                                     \
-    static std::once_flag kernelwright_warned;             \
+#define TORCH_WARN_ONCE(...)                                               \
+  do {                                                                     \
+    static std::once_flag kernelwright_warned;                             \
     std::call_once(kernelwright_warned, [&] { TORCH_WARN(__VA_ARGS__); }); \
   } while (false)
 

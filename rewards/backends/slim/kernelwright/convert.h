@@ -19,15 +19,20 @@ struct Plain {
 template <>
 struct Convert<bool> : Plain<KIND_BOOL> {
   static bool in(const Value& value) { return value.i != 0; }
-  static Value out(bool value) { Value v{}; v.kind = KIND_BOOL, v.i = value; return v; }
+  static Value out(bool value) {
+    Value v{};
+    v.kind = KIND_BOOL, v.i = value;
+    return v;
+  }
 };
 
 template <typename T>
-struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> : Plain<KIND_INT> {
+struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
+    : Plain<KIND_INT> {
   static T in(const Value& value) {
     if constexpr (sizeof(T) < 8)
       TORCH_CHECK_TYPE(value.i >= std::numeric_limits<T>::min() &&
-                       value.i <= static_cast<int64_t>(std::numeric_limits<T>::max()),
+                           value.i <= static_cast<int64_t>(std::numeric_limits<T>::max()),
                        "integer argument ", value.i, " out of range");
     return static_cast<T>(value.i);
   }
@@ -37,7 +42,11 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
 template <typename T>
 struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> : Plain<KIND_DOUBLE> {
   static T in(const Value& value) { return static_cast<T>(value.d); }
-  static Value out(T value) { Value v{}; v.kind = KIND_DOUBLE, v.d = static_cast<double>(value); return v; }
+  static Value out(T value) {
+    Value v{};
+    v.kind = KIND_DOUBLE, v.d = static_cast<double>(value);
+    return v;
+  }
 };
 
 template <>
@@ -60,7 +69,9 @@ struct Convert<std::string> : Plain<KIND_STRING> {
 };
 template <>
 struct Convert<std::string_view> : Convert<std::string> {
-  static std::string_view in(const Value& value) { return {value.text, static_cast<size_t>(value.n)}; }
+  static std::string_view in(const Value& value) {
+    return {value.text, static_cast<size_t>(value.n)};
+  }
 };
 template <>
 struct Convert<const char*> : Convert<std::string> {
@@ -84,7 +95,9 @@ struct Convert<std::optional<T>> {
     if (value.kind == KIND_NONE) return std::nullopt;
     return Convert<T>::in(value);
   }
-  static Value out(const std::optional<T>& value) { return value ? Convert<T>::out(*value) : Value{}; }
+  static Value out(const std::optional<T>& value) {
+    return value ? Convert<T>::out(*value) : Value{};
+  }
 };
 template <>
 struct Convert<std::nullopt_t> {
@@ -131,10 +144,12 @@ template <typename... Ts>
 struct Convert<std::tuple<Ts...>> {
   static Value out(const std::tuple<Ts...>& value) {
     Value v = list_value(sizeof...(Ts), KIND_TUPLE);
-    std::apply([&](const auto&... part) {
-      size_t i = 0;
-      ((v.items[i++] = Convert<std::decay_t<decltype(part)>>::out(part)), ...);
-    }, value);
+    std::apply(
+        [&](const auto&... part) {
+          size_t i = 0;
+          ((v.items[i++] = Convert<std::decay_t<decltype(part)>>::out(part)), ...);
+        },
+        value);
     return v;
   }
 };

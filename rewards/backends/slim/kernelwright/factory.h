@@ -18,11 +18,14 @@ namespace at {
 
 template <typename T>
 T Tensor::item() const {
-  if constexpr (std::is_same_v<T, Scalar>) return number();
-  else return number().template to<T>();
+  if constexpr (std::is_same_v<T, Scalar>)
+    return number();
+  else
+    return number().template to<T>();
 }
 
-Tensor empty(IntArrayRef sizes, const TensorOptions& options = {}, optional<MemoryFormat> format = {});
+Tensor empty(IntArrayRef sizes, const TensorOptions& options = {},
+             optional<MemoryFormat> format = {});
 Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
 Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options);
@@ -39,8 +42,12 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
 
 // The tensor does not own `data`; `deleter` runs when its last holder is gone.
 template <typename Deleter>
-Tensor from_blob(void* data, IntArrayRef sizes, Deleter deleter, const TensorOptions& options = {}) {
-  struct Keep { Deleter deleter; void* data; };
+Tensor from_blob(void* data, IntArrayRef sizes, Deleter deleter,
+                 const TensorOptions& options = {}) {
+  struct Keep {
+    Deleter deleter;
+    void* data;
+  };
   const auto drop = [](void* context) {
     auto* keep = static_cast<Keep*>(context);
     keep->deleter(keep->data);
@@ -59,11 +66,13 @@ Tensor tensor(ArrayRef<T> values, const TensorOptions& options = CppTypeToScalar
   return out.to(options);
 }
 template <typename T>
-Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = CppTypeToScalarType<T>::value) {
+Tensor tensor(std::initializer_list<T> values,
+              const TensorOptions& options = CppTypeToScalarType<T>::value) {
   return tensor(ArrayRef<T>(values), options);
 }
 template <typename T>
-Tensor tensor(const std::vector<T>& values, const TensorOptions& options = CppTypeToScalarType<T>::value) {
+Tensor tensor(const std::vector<T>& values,
+              const TensorOptions& options = CppTypeToScalarType<T>::value) {
   return tensor(ArrayRef<T>(values), options);
 }
 

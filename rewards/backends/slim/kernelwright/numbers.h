@@ -76,15 +76,15 @@ struct alignas(2) BFloat16 {
   operator float() const { return kernelwright::float_of(static_cast<uint32_t>(x) << 16); }
 };
 
-#define KERNELWRIGHT_ARITHMETIC(T, op)                                               \
-  inline T operator op(T a, T b) { return static_cast<float>(a) op static_cast<float>(b); } \
-  inline float operator op(T a, float b) { return static_cast<float>(a) op b; }      \
-  inline float operator op(float a, T b) { return a op static_cast<float>(b); }      \
-  inline double operator op(T a, double b) { return static_cast<float>(a) op b; }    \
-  inline double operator op(double a, T b) { return a op static_cast<float>(b); }    \
+#define KERNELWRIGHT_ARITHMETIC(T, op)                                                        \
+  inline T operator op(T a, T b) { return static_cast<float>(a) op static_cast<float>(b); }   \
+  inline float operator op(T a, float b) { return static_cast<float>(a) op b; }               \
+  inline float operator op(float a, T b) { return a op static_cast<float>(b); }               \
+  inline double operator op(T a, double b) { return static_cast<float>(a) op b; }             \
+  inline double operator op(double a, T b) { return a op static_cast<float>(b); }             \
   inline T operator op(T a, int b) { return static_cast<float>(a) op static_cast<float>(b); } \
   inline T operator op(int a, T b) { return static_cast<float>(a) op static_cast<float>(b); } \
-  inline T& operator op##=(T& a, float b) { return a = static_cast<float>(a) op b; }
+  inline T& operator op## = (T & a, float b) { return a = static_cast<float>(a) op b; }
 
 #define KERNELWRIGHT_ARITHMETICS(T) \
   KERNELWRIGHT_ARITHMETIC(T, +)     \

@@ -24,10 +24,17 @@ struct TypeProperties {
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(const Tensor& other) : shape_(other.shape_) { if (shape_) shape_->retain(); }
+  Tensor(const Tensor& other) : shape_(other.shape_) {
+    if (shape_) shape_->retain();
+  }
   Tensor(Tensor&& other) noexcept : shape_(std::exchange(other.shape_, nullptr)) {}
-  Tensor& operator=(Tensor other) noexcept { std::swap(shape_, other.shape_); return *this; }
-  ~Tensor() { if (shape_) shape_->release(); }
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(shape_, other.shape_);
+    return *this;
+  }
+  ~Tensor() {
+    if (shape_) shape_->release();
+  }
   explicit Tensor(kernelwright::Shape* owned) : shape_(owned) {}
   kernelwright::Shape* shape() const {
     TORCH_CHECK(shape_, "tensor is undefined");
@@ -69,13 +76,19 @@ class Tensor {
   }
   void* data_ptr() const { return shape()->data; }
   template <typename T>
-  T* mutable_data_ptr() const { return data_ptr<T>(); }
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
   void* mutable_data_ptr() const { return data_ptr(); }
   template <typename T>
-  const std::remove_const_t<T>* const_data_ptr() const { return data_ptr<std::remove_const_t<T>>(); }
+  const std::remove_const_t<T>* const_data_ptr() const {
+    return data_ptr<std::remove_const_t<T>>();
+  }
   const void* const_data_ptr() const { return data_ptr(); }
   template <typename T>
-  T* data() const { return data_ptr<T>(); }
+  T* data() const {
+    return data_ptr<T>();
+  }
   Tensor data() const { return detach(); }
   template <typename T = Scalar>
   T item() const;
@@ -120,7 +133,9 @@ class Tensor {
   Tensor select(int64_t d, int64_t index) const;
   Tensor slice(int64_t d = 0, optional<int64_t> start = {}, optional<int64_t> end = {},
                int64_t step = 1) const;
-  Tensor narrow(int64_t d, int64_t start, int64_t length) const { return slice(d, start, start + length); }
+  Tensor narrow(int64_t d, int64_t start, int64_t length) const {
+    return slice(d, start, start + length);
+  }
   Tensor expand(IntArrayRef sizes) const;
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
   Tensor operator[](int64_t index) const { return select(0, index); }
@@ -141,7 +156,8 @@ class Tensor {
   Tensor to(Device device, ScalarType type, bool non_blocking = false, bool copy = false) const;
   template <typename O, std::enable_if_t<std::is_same_v<O, TensorOptions>, int> = 0>
   Tensor to(O options, bool non_blocking = false, bool copy = false) const {
-    return to(options.device(), options.dtype().toScalarType(), non_blocking, copy);
+    const TensorOptions all = options.over(this->options());
+    return to(all.device(), all.dtype().toScalarType(), non_blocking, copy);
   }
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor cpu() const { return to(Device(kCPU)); }
@@ -158,7 +174,8 @@ class Tensor {
  private:
   template <typename T, size_t N>
   void checked() const {
-    TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
+    TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N,
+                " dims but tensor has ", dim());
   }
   kernelwright::Shape* shape_ = nullptr;
 };

@@ -24,17 +24,17 @@ enum class ScalarType : int8_t {
 #define KERNELWRIGHT_ITEM(type, name, number) name = number,
   KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)
 #undef KERNELWRIGHT_ITEM
-  Undefined = 45,
+      Undefined = 45,
 };
 
 template <typename T>
 struct CppTypeToScalarType;
 
-#define KERNELWRIGHT_ITEM(type, name, number)                    \
-  constexpr ScalarType k##name = ScalarType::name;                           \
-  template <>                                                                \
-  struct CppTypeToScalarType<type> {                                         \
-    static constexpr ScalarType value = ScalarType::name;                    \
+#define KERNELWRIGHT_ITEM(type, name, number)             \
+  constexpr ScalarType k##name = ScalarType::name;        \
+  template <>                                             \
+  struct CppTypeToScalarType<type> {                      \
+    static constexpr ScalarType value = ScalarType::name; \
   };
 KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)
 #undef KERNELWRIGHT_ITEM
@@ -71,7 +71,9 @@ struct Device {
   bool has_index() const { return index_ != -1; }
   bool is_cpu() const { return type_ == DeviceType::CPU; }
   bool is_cuda() const { return type_ == DeviceType::CUDA; }
-  bool operator==(const Device& other) const { return type_ == other.type_ && index_ == other.index_; }
+  bool operator==(const Device& other) const {
+    return type_ == other.type_ && index_ == other.index_;
+  }
   bool operator!=(const Device& other) const { return !(*this == other); }
   std::string str() const;
 
@@ -101,13 +103,19 @@ class TypeMeta {
   size_t itemsize() const { return c10::elementSize(type_); }
   const char* name() const { return c10::toString(type_); }
   template <typename T>
-  bool Match() const { return type_ == c10::CppTypeToScalarType<T>::value; }
+  bool Match() const {
+    return type_ == c10::CppTypeToScalarType<T>::value;
+  }
   template <typename T>
-  static TypeMeta Make() { return c10::CppTypeToScalarType<T>::value; }
+  static TypeMeta Make() {
+    return c10::CppTypeToScalarType<T>::value;
+  }
   friend bool operator==(TypeMeta a, TypeMeta b) { return a.type_ == b.type_; }
   friend bool operator==(TypeMeta a, c10::ScalarType b) { return a.type_ == b; }
   friend std::ostream& operator<<(std::ostream& out, TypeMeta meta) { return out << meta.type_; }
-  friend kernelwright::Message& append(kernelwright::Message& out, TypeMeta meta) { return out << meta.name(); }
+  friend kernelwright::Message& append(kernelwright::Message& out, TypeMeta meta) {
+    return out << meta.name();
+  }
 
  private:
   c10::ScalarType type_;
@@ -125,21 +133,33 @@ using std::optional;
 inline ScalarType typeMetaToScalarType(caffe2::TypeMeta meta) { return meta.toScalarType(); }
 
 template <typename T>
-caffe2::TypeMeta scalarTypeOf() { return CppTypeToScalarType<T>::value; }
+caffe2::TypeMeta scalarTypeOf() {
+  return CppTypeToScalarType<T>::value;
+}
 
 struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType type) : type_(type) {}
   TensorOptions(caffe2::TypeMeta type) : type_(type.toScalarType()) {}
-  TensorOptions(Device device) : device_(device) {}
-  TensorOptions(DeviceType device) : device_(device) {}
+  TensorOptions(Device device) : device_(device), has_device_(true) {}
+  TensorOptions(DeviceType device) : device_(device), has_device_(true) {}
   TensorOptions(Layout) {}
   TensorOptions(MemoryFormat) {}
-  TensorOptions dtype(ScalarType type) const { auto copy = *this; copy.type_ = type; return copy; }
+  TensorOptions dtype(ScalarType type) const {
+    auto copy = *this;
+    copy.type_ = type;
+    return copy;
+  }
   TensorOptions dtype(caffe2::TypeMeta type) const { return dtype(type.toScalarType()); }
-  TensorOptions dtype(std::nullopt_t) const { return dtype(kFloat); }
-  TensorOptions device(Device device) const { auto copy = *this; copy.device_ = device; return copy; }
-  TensorOptions device(DeviceType type, DeviceIndex index) const { return device(Device(type, index)); }
+  TensorOptions dtype(std::nullopt_t) const { return dtype(ScalarType::Undefined); }
+  TensorOptions device(Device device) const {
+    auto copy = *this;
+    copy.device_ = device, copy.has_device_ = true;
+    return copy;
+  }
+  TensorOptions device(DeviceType type, DeviceIndex index) const {
+    return device(Device(type, index));
+  }
   TensorOptions layout(Layout) const { return *this; }
   TensorOptions pinned_memory(bool) const { return *this; }
   TensorOptions memory_format(MemoryFormat) const { return *this; }
@@ -147,14 +167,22 @@ struct TensorOptions {
     TORCH_CHECK(!wanted, "a kernel's own tensors cannot require grad");
     return *this;
   }
-  caffe2::TypeMeta dtype() const { return type_; }
+  bool has_dtype() const { return type_ != ScalarType::Undefined; }
+  bool has_device() const { return has_device_; }
+  // These, and `base` where nothing was said.
+  TensorOptions over(const TensorOptions& base) const {
+    return TensorOptions(has_dtype() ? type_ : base.type_)
+        .device(has_device_ ? device_ : base.device_);
+  }
+  caffe2::TypeMeta dtype() const { return has_dtype() ? type_ : kFloat; }
   Device device() const { return device_; }
   Layout layout() const { return kStrided; }
   bool requires_grad() const { return false; }
 
  private:
-  ScalarType type_ = kFloat;
+  ScalarType type_ = ScalarType::Undefined;
   Device device_ = Device(DeviceType::CPU);
+  bool has_device_ = false;
 };
 
 }  // namespace c10

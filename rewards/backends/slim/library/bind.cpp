@@ -53,8 +53,8 @@ struct Table {
 
 std::string& documentation(Table& table) { return table.doc; }
 
-void add_function(Table& table, const char* name, void* callable, void (*invoke)(void*, Value*, Value*),
-                  const Type* types, int64_t count) {
+void add_function(Table& table, const char* name, void* callable,
+                  void (*invoke)(void*, Value*, Value*), const Type* types, int64_t count) {
   auto& list = table.parameters.emplace_back();
   for (int64_t i = 0; i < count; ++i) list.push_back({nullptr, types[i], nullptr});
   const char* kept = table.texts.emplace_back(name).c_str();

@@ -23,7 +23,8 @@ static at::Tensor plumb(Plumbing what, std::initializer_list<Value> arguments) {
   Value list[4], result{};
   std::copy(arguments.begin(), arguments.end(), list);
   Described out;
-  if (runtime->plumb(what, list, static_cast<int64_t>(arguments.size()), &result, &out)) fail_in_runtime();
+  if (runtime->plumb(what, list, static_cast<int64_t>(arguments.size()), &result, &out))
+    fail_in_runtime();
   return result.kind == KIND_TENSOR ? at::Tensor(wrap(out, result.object)) : at::Tensor();
 }
 
@@ -34,9 +35,13 @@ Value integer(int64_t value) {
 }
 
 static at::Tensor allocate(c10::IntArrayRef sizes, const c10::TensorOptions& options) {
-  const Described wanted{nullptr, sizes.data(), nullptr, static_cast<int32_t>(sizes.size()),
+  const Described wanted{nullptr,
+                         sizes.data(),
+                         nullptr,
+                         static_cast<int32_t>(sizes.size()),
                          static_cast<int8_t>(options.dtype().toScalarType()),
-                         static_cast<int8_t>(options.device().type()), options.device().index()};
+                         static_cast<int8_t>(options.device().type()),
+                         options.device().index()};
   Described out;
   void* object = runtime->allocate(&wanted, &out);
   if (!object) fail_in_runtime();
@@ -45,9 +50,13 @@ static at::Tensor allocate(c10::IntArrayRef sizes, const c10::TensorOptions& opt
 
 at::Tensor blob(void* data, c10::IntArrayRef sizes, const c10::TensorOptions& options,
                 void (*deleter)(void*), void* context) {
-  const Described wanted{data, sizes.data(), nullptr, static_cast<int32_t>(sizes.size()),
+  const Described wanted{data,
+                         sizes.data(),
+                         nullptr,
+                         static_cast<int32_t>(sizes.size()),
                          static_cast<int8_t>(options.dtype().toScalarType()),
-                         static_cast<int8_t>(options.device().type()), options.device().index()};
+                         static_cast<int8_t>(options.device().type()),
+                         options.device().index()};
   Described out;
   void* object = runtime->blob(&wanted, deleter, context, &out);
   if (!object) fail_in_runtime();
@@ -62,13 +71,15 @@ bool Tensor::requires_grad() const {
   auto value = kernelwright::value_of(*this);
   kernelwright::Value result{};
   kernelwright::Described unused;
-  if (kernelwright::runtime->plumb(kernelwright::PLUMBING_REQUIRES_GRAD, &value, 1, &result, &unused))
+  if (kernelwright::runtime->plumb(kernelwright::PLUMBING_REQUIRES_GRAD, &value, 1, &result,
+                                   &unused))
     kernelwright::fail_in_runtime();
   return result.i != 0;
 }
 
 bool Tensor::is_contiguous(MemoryFormat format) const {
-  if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return shape()->contiguous;
+  if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve)
+    return shape()->contiguous;
   const bool deep = format == MemoryFormat::ChannelsLast3d;
   if (dim() != (deep ? 5 : 4)) return false;
   auto last = deep ? permute({0, 2, 3, 4, 1}) : permute({0, 2, 3, 1});
@@ -86,7 +97,8 @@ Tensor Tensor::clone(optional<MemoryFormat>) const {
 }
 
 const Tensor& Tensor::copy_(const Tensor& source, bool) const {
-  kernelwright::plumb(kernelwright::PLUMBING_COPY, {kernelwright::value_of(*this), kernelwright::value_of(source)});
+  kernelwright::plumb(kernelwright::PLUMBING_COPY,
+                      {kernelwright::value_of(*this), kernelwright::value_of(source)});
   return *this;
 }
 Tensor& Tensor::copy_(const Tensor& source, bool) {
@@ -99,7 +111,8 @@ const Tensor& Tensor::fill_(const Scalar& value) const {
   if (is_cpu() && is_contiguous() && nbytes() <= 4096 && value.toDouble() == 0)
     std::memset(data_ptr(), 0, nbytes());
   else
-    kernelwright::plumb(kernelwright::PLUMBING_FILL, {kernelwright::value_of(*this), value.value()});
+    kernelwright::plumb(kernelwright::PLUMBING_FILL,
+                        {kernelwright::value_of(*this), value.value()});
   return *this;
 }
 Tensor& Tensor::fill_(const Scalar& value) {
@@ -108,8 +121,9 @@ Tensor& Tensor::fill_(const Scalar& value) {
 }
 
 Tensor Tensor::to(Device where, ScalarType type, bool, bool copy) const {
-  const bool there = where.type() == shape()->device_type &&
-                     (!where.has_index() || where.index() == shape_->device_index || where.is_cpu());
+  const bool there =
+      where.type() == shape()->device_type &&
+      (!where.has_index() || where.index() == shape_->device_index || where.is_cpu());
   if (there && type == scalar_type()) return copy ? clone() : *this;
   using kernelwright::integer;
   return kernelwright::plumb(kernelwright::PLUMBING_CONVERT,
@@ -127,8 +141,8 @@ Scalar Tensor::number() const {
   TORCH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
   const Tensor here = cpu();
   switch (here.scalar_type()) {
-#define KERNELWRIGHT_ITEM(type, name, number)                                         \
-  case ScalarType::name:                                                                          \
+#define KERNELWRIGHT_ITEM(type, name, number) \
+  case ScalarType::name:                      \
     return Scalar(*static_cast<type*>(here.data_ptr()));
     KERNELWRIGHT_SCALAR_TYPES(KERNELWRIGHT_ITEM)
 #undef KERNELWRIGHT_ITEM
@@ -137,8 +151,7 @@ Scalar Tensor::number() const {
   }
 }
 
-Tensor empty(IntArrayRef sizes, const TensorOptions& options,
-                    optional<MemoryFormat>) {
+Tensor empty(IntArrayRef sizes, const TensorOptions& options, optional<MemoryFormat>) {
   return kernelwright::allocate(sizes, options);
 }
 Tensor zeros(IntArrayRef sizes, const TensorOptions& options) {
@@ -155,7 +168,8 @@ Tensor full(IntArrayRef sizes, const Scalar& value) {
 }
 
 // Dense tensors keep their order of strides, as torch's do.
-Tensor empty_like(const Tensor& like, const TensorOptions& options, optional<MemoryFormat>) {
+Tensor empty_like(const Tensor& like, const TensorOptions& given, optional<MemoryFormat>) {
+  const TensorOptions options = given.over(like.options());
   if (like.is_contiguous() || like.dim() < 2) return empty(like.sizes(), options);
   std::vector<int64_t> order(like.dim());
   std::iota(order.begin(), order.end(), 0);

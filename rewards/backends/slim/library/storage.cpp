@@ -8,8 +8,10 @@ const Runtime* runtime = nullptr;
 void fail_in_runtime() { raise(ERROR_RUNTIME, runtime->error()); }
 
 void Shape::destroy() {
-  if (base) base->release();
-  else runtime->release(object);
+  if (base)
+    base->release();
+  else
+    runtime->release(object);
   this->~Shape();
   std::free(this);
 }
@@ -26,7 +28,12 @@ void Shape::settle() {
 }
 
 Described Shape::described() {
-  return {data, sizes(), strides(), ndim, static_cast<int8_t>(type), static_cast<int8_t>(device_type),
+  return {data,
+          sizes(),
+          strides(),
+          ndim,
+          static_cast<int8_t>(type),
+          static_cast<int8_t>(device_type),
           device_index};
 }
 

@@ -4,13 +4,14 @@
 namespace kernelwright {
 
 at::Tensor view_of(const at::Tensor& tensor, c10::IntArrayRef sizes, c10::IntArrayRef strides,
-                          int64_t shift) {
+                   int64_t shift) {
   Shape* base = tensor.shape();
   Shape* shape = new_shape(static_cast<int32_t>(sizes.size()));
   shape->type = base->type;
   shape->device_type = base->device_type;
   shape->device_index = base->device_index;
-  shape->data = static_cast<char*>(base->data) + shift * static_cast<int64_t>(c10::elementSize(base->type));
+  shape->data =
+      static_cast<char*>(base->data) + shift * static_cast<int64_t>(c10::elementSize(base->type));
   std::copy(sizes.begin(), sizes.end(), shape->sizes());
   std::copy(strides.begin(), strides.end(), shape->strides());
   shape->settle();
@@ -37,7 +38,8 @@ std::vector<int64_t> inferred(c10::IntArrayRef sizes, int64_t numel) {
     if (out[i] == -1) {
       TORCH_CHECK(open < 0, "only one dimension can be inferred");
       open = static_cast<int64_t>(i);
-    } else known *= out[i];
+    } else
+      known *= out[i];
   }
   if (open >= 0 && known > 0 && numel % known == 0) out[open] = numel / known, known *= out[open];
   TORCH_CHECK(known == numel, "shape '", sizes, "' is invalid for input of size ", numel);
@@ -46,14 +48,15 @@ std::vector<int64_t> inferred(c10::IntArrayRef sizes, int64_t numel) {
 
 // Strides that show `tensor` as `sizes` without copying, if there are any.
 std::optional<std::vector<int64_t>> view_strides(const at::Tensor& tensor,
-                                                        const std::vector<int64_t>& sizes) {
+                                                 const std::vector<int64_t>& sizes) {
   if (tensor.is_contiguous() || tensor.numel() == 0) return contiguous_strides(sizes);
   std::vector<int64_t> strides(sizes.size());
   int64_t to = static_cast<int64_t>(sizes.size()) - 1, chunk = 1, shown = 1;
   int64_t base = tensor.dim() ? tensor.strides().back() : 1;
   for (int64_t from = tensor.dim() - 1; from >= 0; --from) {
     chunk *= tensor.size(from);
-    if (from > 0 && (tensor.size(from - 1) == 1 || tensor.stride(from - 1) == chunk * base)) continue;
+    if (from > 0 && (tensor.size(from - 1) == 1 || tensor.stride(from - 1) == chunk * base))
+      continue;
     while (to >= 0 && (shown < chunk || sizes[to] == 1)) {
       strides[to] = shown * base;
       shown *= sizes[to--];
@@ -77,7 +80,8 @@ Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides, optional<int64
 Tensor Tensor::view(IntArrayRef sizes) const {
   const auto wanted = kernelwright::inferred(sizes, numel());
   const auto strides = kernelwright::view_strides(*this, wanted);
-  TORCH_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one "
+  TORCH_CHECK(strides,
+              "view size is not compatible with input tensor's size and stride (at least one "
               "dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
   return kernelwright::view_of(*this, wanted, *strides, 0);
 }
@@ -149,8 +153,8 @@ Tensor Tensor::squeeze(int64_t d) const {
 Tensor Tensor::select(int64_t d, int64_t index) const {
   TORCH_CHECK_INDEX(dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   d = wrapped(d);
-  TORCH_CHECK_INDEX(index >= -size(d) && index < size(d), "index ", index, " is out of bounds for dimension ",
-                    d, " with size ", size(d));
+  TORCH_CHECK_INDEX(index >= -size(d) && index < size(d), "index ", index,
+                    " is out of bounds for dimension ", d, " with size ", size(d));
   auto size = sizes().vec(), stride = strides().vec();
   const int64_t shift = (index < 0 ? index + size[d] : index) * stride[d];
   size.erase(size.begin() + d), stride.erase(stride.begin() + d);
@@ -174,7 +178,8 @@ Tensor Tensor::expand(IntArrayRef wanted) const {
   auto size = wanted.vec();
   std::vector<int64_t> stride(size.size(), 0);
   const int64_t extra = static_cast<int64_t>(size.size()) - dim();
-  TORCH_CHECK(extra >= 0, "expand: the number of sizes must not be less than the tensor's dimensions");
+  TORCH_CHECK(extra >= 0,
+              "expand: the number of sizes must not be less than the tensor's dimensions");
   for (int64_t d = 0; d < dim(); ++d) {
     auto& out = size[d + extra];
     if (out == -1) out = sizes()[d];
