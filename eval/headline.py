@@ -50,7 +50,9 @@ class Change:
         if self.paired.lower is None:
             told = "there are too few common tasks for an interval of the change"
         else:
-            told = f"paired by task, the change is {points(self.paired)}: {self.judgement}"
+            told = (
+                f"paired by task, the change in points is {points(self.paired)}: {self.judgement}"
+            )
         return (
             f"{self.title} on held-out tasks: {percent(self.left)} for {self.before.label}, "
             f"{percent(self.right)} for {self.after.label}. "
@@ -103,9 +105,11 @@ def percent(estimate: Estimate) -> str:
 
 
 def points(estimate: Estimate) -> str:
-    """As ``+43 points [+30, +56]``."""
+    """A difference of shares, as ``+43 [+30, +56]``."""
+    if estimate.value is None:
+        return "–"
     value, lower, upper = (
-        f"{100 * (each or 0.0):+.0f}".replace("-", "−")
+        f"{round(100 * (each or 0.0)):+d}".replace("-", "−")
         for each in (estimate.value, estimate.lower, estimate.upper)
     )
-    return f"{value} points [{lower}, {upper}]"
+    return value if estimate.lower is None else f"{value} [{lower}, {upper}]"

@@ -144,8 +144,7 @@ def _finish(axes: Any, share: bool, legend: bool) -> None:
     if share:
         axes.set_ylim(0, 1)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
-    if axes.get_xlim()[1] > 5:
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     if legend:
         axes.legend(loc="best", handlelength=1.2)
 

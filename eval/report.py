@@ -80,7 +80,11 @@ def _context(run: Path, stages: Sequence[Stage]) -> dict[str, Any]:
     evaluations = _evaluations(stages)
     trained = [stage for stage in stages if stage.kind == "rl"]
     judged = {each.label: each.rows for each in evaluations}
-    judged |= {f"{stage.name}, in training": stage.samples for stage in trained if stage.samples}
+    judged |= {
+        f"{stage.name}, in training": stage.samples
+        for stage in stages
+        if stage.kind in ("rft", "rl") and stage.samples
+    }
     statuses, cheats = sections.status_table(judged)
     kinds = {stage.kind for stage in stages}
     titles, figures = sections.figures_table(evaluations)

@@ -197,7 +197,7 @@ def test_the_page_says_what_was_measured(run, capsys):
     summary = json.loads((run / "eval_rl" / "summary.json").read_text())
     found = summary["metrics"]["faster/eager"]
     assert f"{100 * found['value']:.0f} % [{100 * found['lower']:.0f}," in text
-    assert "for RL. The intervals do not overlap; paired by task, the change is +" in text
+    assert "for RL. The intervals do not overlap; paired by task, the change in points is +" in text
     for part in ("Pass@8", "torch_operator", "a processor, 2 cores", "5.3 min", "1,500 MB"):
         assert part in text, part
     assert "largest speed-up" in text and "torch.relu(x)" in text
