@@ -92,7 +92,10 @@ def read(path: Path) -> ElfObject:
         start = sections[strings][4] + at
         return data[start : data.index(b"\0", start)].decode(errors="replace")
 
-    undefined, defined, needed, resolvers = [], [], [], []
+    undefined: list[str] = []
+    defined: list[str] = []
+    needed: list[str] = []
+    resolvers: list[str] = []
     for _, kind, _, _, start, length, link, _, _, entry in sections:
         if kind == 11:  # SHT_DYNSYM
             for at in range(start + entry, start + length, entry):
