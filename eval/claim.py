@@ -24,6 +24,8 @@ from kernelwright.rewards.task_file import read_tasks
 
 ARMS = ("start", "rl", "random")
 """The policy that RL starts from, RL, and RL on random rewards."""
+FEW_TASKS = 20
+"""Below this, the report says that its intervals are too narrow."""
 PAIRS = (("rl", "start"), ("random", "start"), ("rl", "random"))
 
 
@@ -101,6 +103,12 @@ def report(
             each = (difference(groups[ours, s], groups[theirs, s], value) for s in seeds)
             total = difference(left, right, value)
             table.append([f"{ours} - {theirs}", name, str(total), *map(str, each)])
+    tasks = min(len(each) for each in groups.values())
+    caution = (
+        f"\n**Only {tasks} tasks: a bootstrap over so few gives intervals that are too narrow.**\n"
+        if tasks < FEW_TASKS
+        else ""
+    )
     return (
         "# Reinforcement learning against its start and against random rewards\n\n"
         "Value [95 % interval, bootstrap over tasks]. The starting policy is sampled anew for each "
@@ -108,6 +116,7 @@ def report(
         f"{markdown(summaries)}\n\n## Paired by task\n\n{markdown_of(table)}\n\n"
         "An interval holds what other tasks would have given; the spread over training seeds is "
         "what the columns by seed show.\n"
+        f"{caution}"
     )
 
 

@@ -34,6 +34,7 @@ def test_the_report_holds_every_arm_and_seed_and_the_paired_differences():
     assert "| rl - start | correct | 0.500 [0.500, 0.500] | 0.500 [0.500, 0.500] |" in text
     assert "| random - start | reward | 0.000 [0.000, 0.000] |" in text
     assert "| rl - random | faster/eager | 0.500" in text
+    assert "Only 2 tasks" in text
 
 
 def test_a_row_holds_as_many_samples_as_asked_for():
