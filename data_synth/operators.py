@@ -34,18 +34,18 @@ class Applied:
 _SMALL = (0.01, 0.05, 0.1, 0.2, 0.3)
 _MIDDLE = (0.1, 0.25, 0.5, 0.75, 1.5, 2.0, 3.0)
 _HARD = "(v + 3.0f < 0.0f ? 0.0f : v + 3.0f > 6.0f ? 6.0f : v + 3.0f) / 6.0f"
-_SOFTPLUS = "v > 20.0f ? v : std::log1p(std::exp(v))"
-_GELU_TANH = "std::tanh(0.79788456f * (v + 0.044715f * v * v * v))"
+_SOFTPLUS = "v > 20.0f ? v : log1pf(expf(v))"
+_GELU_TANH = "tanhf(0.79788456f * (v + 0.044715f * v * v * v))"
 
 TABLE = (
     Pointwise("relu", "torch.relu(x)", "v < 0.0f ? 0.0f : v", gives="nonnegative"),
-    Pointwise("sigmoid", "torch.sigmoid(x)", "1.0f / (1.0f + std::exp(-v))", gives="unit"),
-    Pointwise("tanh", "torch.tanh(x)", "std::tanh(v)", gives="bounded"),
-    Pointwise("gelu", "F.gelu(x)", "0.5f * v * (1.0f + std::erf(v * 0.70710678f))"),
+    Pointwise("sigmoid", "torch.sigmoid(x)", "1.0f / (1.0f + expf(-v))", gives="unit"),
+    Pointwise("tanh", "torch.tanh(x)", "tanhf(v)", gives="bounded"),
+    Pointwise("gelu", "F.gelu(x)", "0.5f * v * (1.0f + erff(v * 0.70710678f))"),
     Pointwise("gelu_tanh", 'F.gelu(x, approximate="tanh")', f"0.5f * v * (1.0f + {_GELU_TANH})"),
-    Pointwise("silu", "F.silu(x)", "v / (1.0f + std::exp(-v))"),
+    Pointwise("silu", "F.silu(x)", "v / (1.0f + expf(-v))"),
     Pointwise("leaky_relu", "F.leaky_relu(x, $c)", "v < 0.0f ? v * $cf : v", _SMALL),
-    Pointwise("elu", "F.elu(x, $c)", "v < 0.0f ? $cf * std::expm1(v) : v", (0.5, 1.0, 1.5, 2.0)),
+    Pointwise("elu", "F.elu(x, $c)", "v < 0.0f ? $cf * expm1f(v) : v", (0.5, 1.0, 1.5, 2.0)),
     Pointwise(
         "clamp",
         "torch.clamp(x, -$c, $c)",
@@ -54,20 +54,20 @@ TABLE = (
         gives="bounded",
     ),
     Pointwise("relu6", "F.relu6(x)", "v < 0.0f ? 0.0f : v > 6.0f ? 6.0f : v", gives="bounded"),
-    Pointwise("abs", "torch.abs(x)", "std::fabs(v)", gives="nonnegative"),
+    Pointwise("abs", "torch.abs(x)", "fabsf(v)", gives="nonnegative"),
     Pointwise("square", "torch.square(x)", "v * v", gives="nonnegative"),
-    Pointwise("sqrt", "torch.sqrt(x)", "std::sqrt(v)", gives="nonnegative", needs="nonnegative"),
-    Pointwise("exp", "torch.exp(x)", "std::exp(v)", gives="nonnegative", needs="bounded"),
+    Pointwise("sqrt", "torch.sqrt(x)", "sqrtf(v)", gives="nonnegative", needs="nonnegative"),
+    Pointwise("exp", "torch.exp(x)", "expf(v)", gives="nonnegative", needs="bounded"),
     Pointwise("neg", "-x", "-v"),
     Pointwise("add", "x + $c", "v + $cf", _MIDDLE),
     Pointwise("sub", "x - $c", "v - $cf", _MIDDLE),
     Pointwise("rsub", "$c - x", "$cf - v", _MIDDLE),
     Pointwise("mul", "x * $c", "v * $cf", _MIDDLE),
     Pointwise("softplus", "F.softplus(x)", _SOFTPLUS, gives="nonnegative"),
-    Pointwise("softsign", "F.softsign(x)", "v / (1.0f + std::fabs(v))", gives="bounded"),
+    Pointwise("softsign", "F.softsign(x)", "v / (1.0f + fabsf(v))", gives="bounded"),
     Pointwise("hardswish", "F.hardswish(x)", f"v * {_HARD}"),
     Pointwise("hardsigmoid", "F.hardsigmoid(x)", _HARD, gives="unit"),
-    Pointwise("mish", "F.mish(x)", f"v * std::tanh({_SOFTPLUS})"),
+    Pointwise("mish", "F.mish(x)", f"v * tanhf({_SOFTPLUS})"),
 )
 
 BY_NAME = {operator.name: operator for operator in TABLE}

@@ -7,8 +7,10 @@ and ``$name`` for a word. The lines that all answers share are here; what a kern
 import re
 from collections.abc import Sequence
 
-# The last two change no value; without them no branch and no root is vectorised.
-_FLAGS = '["-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]'
+# The pragma changes no value; without it nothing that branches is vectorised. A flag would do too,
+# but not fit the precompiled header. Inline std:: wrappers are not inlined under it: hence expf.
+_PRAGMA = '#pragma GCC optimize ("no-trapping-math")'
+_FLAGS = '["-O3", "-march=native", "-fopenmp"]'
 _MATH = {
     "vexp": """\
 inline float vexp(float v) {
@@ -25,16 +27,16 @@ inline float vexp(float v) {
   p = p * t * t + t + 1.0f;
   int k = ((int)n + 126) << 23;
   float s;
-  std::memcpy(&s, &k, 4);
+  __builtin_memcpy(&s, &k, 4);
   return 2.0f * (p * s);
 }
 """,
     "vtanh": """\
 inline float vtanh(float v) {
-  float u = std::fabs(v);
+  float u = fabsf(v);
   float e = vexp(2.0f * u);
   float t = 1.0f - 2.0f / (e + 1.0f);
-  t = v < 0.0f ? -t : t;
+  t = copysignf(t, v);
   float z = v * v;
   float p = -5.70498873e-3f * z + 2.06390888e-2f;
   p = p * z - 5.37397156e-2f;
@@ -91,6 +93,7 @@ def answer(
         'cpp = r"""',
         "#include <torch/extension.h>",
         "#include <cmath>",
+        _PRAGMA,
         *cpp,
         '"""',
         f'ext = load_inline("ext", cpp, functions=["run"], extra_cflags={_FLAGS})',
@@ -104,16 +107,16 @@ def answer(
 
 def vector_math(cpp: Sequence[str]) -> list[str]:
     """*cpp* with exp and tanh through branch-free helpers, which a compiler can vectorise."""
-    text = "\n".join(cpp).replace("std::exp(", "vexp(").replace("std::tanh(", "vtanh(")
+    text = "\n".join(cpp).replace("expf(", "vexp(").replace("tanhf(", "vtanh(")
     helpers = [_MATH["vtanh"]] if "vtanh(" in text else []
     if "vexp(" in text or helpers:
-        helpers = ["#include <cstring>\n", _MATH["vexp"], *helpers]
+        helpers = [_MATH["vexp"], *helpers]
     return ("".join(helpers) + text).splitlines()
 
 
 def has_vector_math(cpp: Sequence[str]) -> bool:
     """Does `vector_math` change anything in *cpp*?"""
-    return any("std::exp(" in line or "std::tanh(" in line for line in cpp)
+    return any("expf(" in line or "tanhf(" in line for line in cpp)
 
 
 def reference(

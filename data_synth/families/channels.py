@@ -16,7 +16,7 @@ auto y = torch::empty_like(x);
 _EACH = """
 for (int64_t i = 0; i < n; i++) {
   int64_t c = i / hw % ch;
-  float v = (xp[i] - mp[c]) / std::sqrt(sp[c] + 1e-5f) * wp[c] + bp[c];
+  float v = (xp[i] - mp[c]) / sqrtf(sp[c] + 1e-5f) * wp[c] + bp[c];
   yp[i] = v;
 }
 """
@@ -24,7 +24,7 @@ _PLANES = """
 @omp
 for (int64_t p = 0; p < bs * ch; p++) {
   int64_t c = p % ch;
-  float r = wp[c] / std::sqrt(sp[c] + 1e-5f);
+  float r = wp[c] / sqrtf(sp[c] + 1e-5f);
   float m = mp[c];
   float b = bp[c];
   @simd
@@ -45,7 +45,7 @@ for (int64_t c = 0; c < ch; c++) {
   double u = $variance;
   mp[c] = 0.9f * mp[c] + 0.1f * m;
   sp[c] = 0.9f * sp[c] + 0.1f * u * (bs * hw) / (bs * hw - 1);
-  float r = wp[c] / std::sqrt(u + 1e-5);
+  float r = wp[c] / sqrt(u + 1e-5);
   float f = m;
   float b = bp[c];
   for (int64_t a = 0; a < bs; a++) {
@@ -74,7 +74,7 @@ for (int64_t g = 0; g < bs * $groups; g++) {
   double s = 0.0, q = 0.0;
   @sums
   double m = s / len;
-  float r = 1.0 / std::sqrt($variance + 1e-5);
+  float r = 1.0 / sqrt($variance + 1e-5);
   float f = m;
   for (int64_t p = g * gs; p < g * gs + gs; p++) {
     float a = r * wp[p % ch];
@@ -153,7 +153,7 @@ def batch_norm_train(rng: random.Random) -> Spec:
         sums = fill(_SUMS, step="s += v;" if twice else _BOTH, simd=reduce)
         if twice:
             sums += fill(_SUMS, step=_CENTRED.replace("$n", "(bs * hw)"), simd=[])
-        variance = "q / (bs * hw)" if twice else "std::fmax(0.0, q / (bs * hw) - m * m)"
+        variance = "q / (bs * hw)" if twice else "fmax(0.0, q / (bs * hw) - m * m)"
         last = [] if twice else post
         return fill(
             _TRAIN, sums=sums, variance=variance, post=last, omp=[_OMP] * omp, simd=[_SIMD] * simd
@@ -194,7 +194,7 @@ def group_norm(rng: random.Random) -> Spec:
         sums = fill(_GROUP_SUMS, step="s += v;" if twice else _BOTH, simd=[_REDUCE] * simd)
         if twice:
             sums += fill(_GROUP_SUMS, step=_CENTRED.replace("$n", "len"), simd=[])
-        variance = "q / len" if twice else "std::fmax(0.0, q / len - m * m)"
+        variance = "q / len" if twice else "fmax(0.0, q / len - m * m)"
         return fill(
             _GROUPS,
             groups=groups,

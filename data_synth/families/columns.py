@@ -84,7 +84,7 @@ _SCANS = {
 }
 # Factors within 1 % of 1, so that products of thousands stay finite.
 _NEAR_ONE = (
-    ("tanh", "x = torch.tanh(x)", "v = std::tanh(v);"),
+    ("tanh", "x = torch.tanh(x)", "v = tanhf(v);"),
     ("mul", "x = x * 0.01", "v = v * 0.01f;"),
     ("add", "x = x + 1.0", "v = v + 1.0f;"),
 )

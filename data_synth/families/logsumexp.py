@@ -24,7 +24,7 @@ for (int64_t i = 0; i < rows; i++) {
   float m = -INFINITY;
   double s = 0.0;
   @row
-  float v = m + std::log(s);
+  float v = m + log(s);
   @post
   yp[i] = v;
 }
@@ -40,7 +40,7 @@ for (int64_t j = 0; j < cols; j++) {
 for (int64_t j = 0; j < cols; j++) {
   float v = xr[j];
   @pre
-  s += std::exp(v - m);
+  s += expf(v - m);
 }
 """
 _ONLINE = """
@@ -48,10 +48,10 @@ for (int64_t j = 0; j < cols; j++) {
   float v = xr[j];
   @pre
   if (v > m) {
-    s = s * std::exp(m - v);
+    s = s * expf(m - v);
     m = v;
   }
-  s += std::exp(v - m);
+  s += expf(v - m);
 }
 """
 

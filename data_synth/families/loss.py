@@ -17,20 +17,20 @@ from kernelwright.data_synth.spec import Spec
 SHAPES = ("256, 1024", "512, 512", "512, 1024", "1024, 1024", "1000, 384")
 _LOSSES = {
     "mse_loss": ("F.mse_loss(x, t$r)", ["v = v - tp[i];", "v = v * v;"]),
-    "l1_loss": ("F.l1_loss(x, t$r)", ["v = v - tp[i];", "v = std::fabs(v);"]),
+    "l1_loss": ("F.l1_loss(x, t$r)", ["v = v - tp[i];", "v = fabsf(v);"]),
     "smooth_l1_loss": (
         "F.smooth_l1_loss(x, t$r)",
-        ["v = std::fabs(v - tp[i]);", "v = v < 1.0f ? 0.5f * v * v : v - 0.5f;"],
+        ["v = fabsf(v - tp[i]);", "v = v < 1.0f ? 0.5f * v * v : v - 0.5f;"],
     ),
     "huber_loss": (
         "F.huber_loss(x, t, delta=$c$r)",
-        ["v = std::fabs(v - tp[i]);", "v = v < $cf ? 0.5f * v * v : $cf * (v - 0.5f * $cf);"],
+        ["v = fabsf(v - tp[i]);", "v = v < $cf ? 0.5f * v * v : $cf * (v - 0.5f * $cf);"],
     ),
     "bce_with_logits": (
         "F.binary_cross_entropy_with_logits(x, t$r)",
         [
             "float a = (v < 0.0f ? 0.0f : v) - v * tp[i];",
-            "v = a + std::log1p(std::exp(-std::fabs(v)));",
+            "v = a + log1pf(expf(-fabsf(v)));",
         ],
     ),
     "soft_margin": (
@@ -74,7 +74,7 @@ for (int64_t i = 0; i < rows; i++) {
   float m = -INFINITY;
   double s = 0.0;
   @row
-  z += m + std::log(s) - $picked;
+  z += m + log(s) - $picked;
 }
 yp[0] = z / rows;
 """
@@ -89,7 +89,7 @@ for (int64_t j = 0; j < cols; j++) {
 for (int64_t j = 0; j < cols; j++) {
   float v = xr[j];
   @pre
-  s += std::exp(v - m);
+  s += expf(v - m);
 }
 float v = xr[tp[i]];
 @pre
@@ -99,10 +99,10 @@ for (int64_t j = 0; j < cols; j++) {
   float v = xr[j];
   @pre
   if (v > m) {
-    s = s * std::exp(m - v);
+    s = s * expf(m - v);
     m = v;
   }
-  s += std::exp(v - m);
+  s += expf(v - m);
 }
 float v = xr[tp[i]];
 @pre

@@ -64,8 +64,8 @@ def layer_norm(rng: random.Random) -> Spec:
         clause="+:s,q",
         step=f"s += v, {_SQUARE}",
         naive=[("s", "v"), ("q", "(v - s / cols) * (v - s / cols)")],
-        scale=["float m = s / cols;", "float r = 1.0 / std::sqrt($var + 1e-5);"],
-        variance=("q / cols", "std::fmax(0.0, q / cols - s / cols * (s / cols))"),
+        scale=["float m = s / cols;", "float r = 1.0 / sqrt($var + 1e-5);"],
+        variance=("q / cols", "fmax(0.0, q / cols - s / cols * (s / cols))"),
         value="(yr[j] - m) * r * wp[j] + bp[j]",
     )
 
@@ -81,7 +81,7 @@ def rms_norm(rng: random.Random) -> Spec:
         clause="+:q",
         step=_SQUARE,
         naive=[("q", "(double)v * v")],
-        scale=["float r = 1.0 / std::sqrt($var + 1e-5);"],
+        scale=["float r = 1.0 / sqrt($var + 1e-5);"],
         variance=("q / cols", "q / cols"),
         value="yr[j] * r * wp[j]",
     )
@@ -98,8 +98,8 @@ def normalize(rng: random.Random) -> Spec:
         clause="+:q",
         step=_SQUARE,
         naive=[("q", "(double)v * v")],
-        scale=["float r = 1.0 / std::fmax($var, 1e-12);"],
-        variance=("std::sqrt(q)", "std::sqrt(q)"),
+        scale=["float r = 1.0 / fmax($var, 1e-12);"],
+        variance=("sqrt(q)", "sqrt(q)"),
         value="yr[j] * r",
     )
 

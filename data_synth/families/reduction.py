@@ -31,7 +31,7 @@ class Reduction:
     gives: str = "real"
 
 
-_VAR = "std::fmax(0.0, (q - s * s / cols) / (cols - 1))"
+_VAR = "fmax(0.0, (q - s * s / cols) / (cols - 1))"
 REDUCTIONS = {
     "sum": Reduction("torch.sum(x, dim=-1$k)", "double s = 0.0;", "s += v;", "s"),
     "mean": Reduction("torch.mean(x, dim=-1$k)", "double s = 0.0;", "s += v;", "s / cols"),
@@ -45,13 +45,13 @@ REDUCTIONS = {
         "torch.norm(x, dim=-1$k)",
         "double s = 0.0;",
         "s += (double)v * v;",
-        "std::sqrt(s)",
+        "sqrt(s)",
         gives="nonnegative",
     ),
     "norm1": Reduction(
         "torch.norm(x, p=1, dim=-1$k)",
         "double s = 0.0;",
-        "s += std::fabs(v);",
+        "s += fabsf(v);",
         "s",
         gives="nonnegative",
     ),
@@ -67,7 +67,7 @@ REDUCTIONS = {
         "torch.std(x, dim=-1$k)",
         "double s = 0.0, q = 0.0;",
         "s += v, q += (double)v * v;",
-        f"std::sqrt({_VAR})",
+        f"sqrt({_VAR})",
         "+:s,q",
         "nonnegative",
     ),

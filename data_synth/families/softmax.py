@@ -37,7 +37,7 @@ for (int64_t j = 0; j < cols; j++) {
 double s = 0.0;
 @simdsum
 for (int64_t j = 0; j < cols; j++) {
-  float v = std::exp(yr[j] - m);
+  float v = expf(yr[j] - m);
   @keep
   s += v;
 }
@@ -60,7 +60,7 @@ double s = 0.0;
 for (int64_t j = 0; j < cols; j++) {
   float v = xr[j];
   @pre
-  s += std::exp(v - m);
+  s += expf(v - m);
 }
 for (int64_t j = 0; j < cols; j++) {
   float v = xr[j];
@@ -78,10 +78,10 @@ for (int64_t j = 0; j < cols; j++) {
   @pre
   yr[j] = v;
   if (v > m) {
-    s = s * std::exp(m - v);
+    s = s * expf(m - v);
     m = v;
   }
-  s += std::exp(v - m);
+  s += expf(v - m);
 }
 for (int64_t j = 0; j < cols; j++) {
   float v = yr[j];
@@ -101,7 +101,7 @@ def softmax(rng: random.Random) -> Spec:
             "keep": ["yr[j] = v;"],
             "inverse": "1.0 / s",
             "last": "yr[j] * r",
-            "direct": "std::exp(v - m) / s",
+            "direct": "expf(v - m) / s",
         },
     )
 
@@ -113,9 +113,9 @@ def log_softmax(rng: random.Random) -> Spec:
         "log_softmax",
         {
             "keep": [],
-            "inverse": "std::log(s)",
+            "inverse": "log(s)",
             "last": "yr[j] - m - r",
-            "direct": "v - m - std::log(s)",
+            "direct": "v - m - log(s)",
         },
     )
 
