@@ -163,7 +163,8 @@ def _called(callee: Any, defined: frozenset[str]) -> Iterator[str]:
 
 def _operators(function: Any) -> Iterator[str]:
     """Operators and methods on names that *function* declares as tensors and nothing else."""
-    tensors, others = set(), set()
+    tensors: set[str] = set()
+    others: set[str] = set()
     nodes = list(_walk(function))
     for node in nodes:
         if node.type not in (

@@ -58,15 +58,15 @@ class Expressions:
             case ast.BinOp(left=left, op=op, right=right):
                 return self._operators.binary(each(left, scope), op, each(right, scope), node)
             case ast.UnaryOp(op=op, operand=operand):
-                value = each(operand, scope)
+                result = each(operand, scope)
                 if isinstance(op, ast.Not):
                     return HOST
-                return self._operators.binary(value, op, HOST, node)
+                return self._operators.binary(result, op, HOST, node)
             case ast.BoolOp(values=values):
                 return join([each(value, scope) for value in values])
             case ast.Compare():
-                values = [each(part, scope) for part in (node.left, *node.comparators)]
-                return self._operators.compare(values, node)
+                compared = [each(part, scope) for part in (node.left, *node.comparators)]
+                return self._operators.compare(compared, node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 each(test, scope)
                 return each(body, scope) | each(orelse, scope)
@@ -77,8 +77,7 @@ class Expressions:
             case ast.Lambda():
                 return frozenset({self._define(node, scope)})
             case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
-                values = self._spread(items, scope)
-                return frozenset({Box(dict(enumerate(values)))})
+                return frozenset({Box(dict(enumerate(self._spread(items, scope))))})
             case ast.Dict(keys=keys, values=values):
                 return self._dict(keys, values, scope)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -89,9 +88,7 @@ class Expressions:
                 )
             case ast.JoinedStr(values=values):
                 return self._fstring(values, scope)
-            case ast.Await() | ast.Yield(value=None):
-                return UNKNOWN
-            case ast.Yield(value=value):
+            case ast.Yield(value=ast.expr() as value):
                 return frozenset({Box(rest=each(value, scope))})
         children = [c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
         parts = [each(child, scope) for child in children]

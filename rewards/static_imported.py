@@ -57,6 +57,9 @@ class Imported:
             return self._builtin(name, given, named, node)
         if root == "torch":
             return self._torch(path, given, node)
+        adds = root == "math" or path == "itertools.accumulate"
+        if adds and any(holds_tensor(elements(value), True) for value in given if _is_box(value)):
+            self._report.compute("operator", path, node)
         if root == "itertools" or path == "functools.reduce":
             return self._higher_order(given, node)
         if path in ("collections.namedtuple", "typing.NamedTuple", "typing.NewType"):
@@ -112,8 +115,7 @@ class Imported:
         if name == "type":
             if len(given) > 1:
                 self._report.add("dunder", "type", node)
-            classes = [a.cls for v in given for a in v if isinstance(a, Instance)]
-            return frozenset(classes) | HOST
+            return join(_type_of(atom) for value in given for atom in value) | HOST
         if name in rules.PURE_BUILTINS or name.endswith(("Error", "Exception", "Warning")):
             return HOST
         if name == "print" and not self._report.forward:
@@ -124,6 +126,8 @@ class Imported:
     def _elements(
         self, name: str, given: Sequence[Value], named: dict[str, Value], node: ast.AST
     ) -> Value:
+        if name == "iter" and given and _callable(given[0]):
+            return frozenset({Box(rest=self._apply(given[0], [], node))})
         if name in ("map", "filter") and given:
             passed = [elements(value) for value in given[1:]]
             result = self._apply(given[0], passed, node)
@@ -181,6 +185,10 @@ def _callable(value: Value) -> bool:
     return any(isinstance(atom, (Function, Bound, Method, Path, Class, Instance)) for atom in value)
 
 
+def _is_box(value: Value) -> bool:
+    return any(isinstance(atom, Box) for atom in value)
+
+
 def _texts(value: Value) -> list[str]:
     found = []
     for atom in value:
@@ -189,3 +197,11 @@ def _texts(value: Value) -> list[str]:
         elif isinstance(atom, Box):
             found += _texts(atom.elements())
     return found
+
+
+def _type_of(atom: object) -> Value:
+    if isinstance(atom, Instance):
+        return frozenset({atom.cls})
+    if atom is Kind.TENSOR:
+        return frozenset({Path("torch.Tensor")})
+    return MODULE if atom is Kind.MODULE else NOTHING

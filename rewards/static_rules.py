@@ -41,7 +41,7 @@ LOAD_INLINE = "torch.utils.cpp_extension.load_inline"
 DENIED = re.compile(
     r"torch\.(compile|jit|ops|library|fx|export|package|hub|load|save|serialization|classes|func"
     r"|vmap|multiprocessing|distributed|overrides|onnx|futures|monitor|profiler|mps|xpu|mtia"
-    r"|utils\.(?!cpp_extension\b)|utils\.cpp_extension\.(?!load_inline\b)|nn\.modules(?!\.utils\b)|nn\.Buffer$"
+    r"|utils\.(?!cpp_extension\b)|utils\.cpp_extension\.(?!load_inline\b)|nn\.modules(?!\.utils\b)|nn\.Buffer$|nn\.utils\.(parametrize|stateless)"
     r"|cuda\.(CUDAGraph|graph|make_graphed_callables|Stream|ExternalStream|stream|memory|nvtx)"
     r"|compiler|set_(?!grad_enabled\b)|use_deterministic|autograd\.graph|cond\b|while_loop)"
 )
@@ -196,7 +196,7 @@ TRANSPARENT = words(
     dataclasses.dataclass torch.no_grad torch.inference_mode torch.enable_grad
     torch.cuda.amp.custom_fwd torch.cuda.amp.custom_bwd torch.amp.custom_fwd
     torch.amp.custom_bwd torch.autograd.function.once_differentiable typing.cast
-    typing.overload textwrap.dedent textwrap.indent functools.total_ordering builtins.iter
+    typing.overload textwrap.dedent textwrap.indent functools.total_ordering
     """
 )
 """Called with a value they give it back, for our purposes; called with options, a decorator."""
