@@ -29,8 +29,6 @@ class Error:
 
     largest: float
     rms: float
-    index: tuple[int, ...] = ()
-    """Where the largest one is."""
 
 
 def mismatch(expected: Any, given: Any, dtypes: list[str]) -> str | None:
@@ -77,11 +75,15 @@ def error(
             return None
         difference = torch.where(finite, difference, 0.0)
     difference /= slice_scale(expected) if scale is None else scale
-    worst = int(difference.argmax())
-    index = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), expected.shape))
-    largest = float(difference.flatten()[worst])
+    largest = float(difference.max())
     rms = float(difference.norm()) / math.sqrt(expected.numel())
-    return Error(largest, rms, index)
+    return Error(largest, rms)
+
+
+def worst_index(expected: torch.Tensor, given: torch.Tensor) -> list[int]:
+    """Where the largest error is."""
+    worst = ((given - expected).abs() / slice_scale(expected)).argmax()
+    return [int(i) for i in torch.unravel_index(worst, expected.shape)]
 
 
 def slice_scale(expected: torch.Tensor) -> torch.Tensor:

@@ -122,9 +122,9 @@ def ulp_jitter(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor
     """*tensor* with each element moved by −1, 0 or 1 unit in the last place of its type."""
     if not tensor.is_floating_point() or tensor.numel() == 0:
         return tensor
-    steps = torch.randint(-1, 2, tensor.shape, generator=generator)
+    steps = torch.empty(tensor.shape, dtype=torch.int8).random_(-1, 2, generator=generator)
     eps = torch.finfo(tensor.dtype).eps
-    return (tensor * (1 + steps * eps).to(tensor.dtype)).to(tensor.dtype)
+    return torch.addcmul(tensor, tensor, steps.to(tensor.dtype), value=eps)
 
 
 def call(model: torch.nn.Module, inputs: list[Any]) -> Any:

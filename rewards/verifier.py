@@ -139,7 +139,7 @@ class LocalVerifier:
         draft.note(source_digest=candidate.digest)
         key = self._store.key(task.digest, candidate.digest)
         if known := self._store.get(key):
-            return known
+            return self._rewarded(known)
         if key in self._pending:
             return await asyncio.shield(self._pending[key])
         self._pending[key] = asyncio.get_running_loop().create_future()
@@ -226,7 +226,9 @@ class LocalVerifier:
             draft.note(message="; ".join(f"not timed: {why}" for why in missing.values()))
 
     def _scored(self, draft: Draft) -> Verdict:
-        verdict = draft.finish()
+        return self._rewarded(draft.finish())
+
+    def _rewarded(self, verdict: Verdict) -> Verdict:
         reward = score(verdict, self.options.reward_lambda, self.options.reward_nu_max)
         return replace(verdict, reward=reward)
 

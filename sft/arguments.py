@@ -24,6 +24,9 @@ class SFTArguments:
         default=0, metadata={"help": "rejection fine-tuning: answers sampled for each task"}
     )
     tasks: str = field(default="", metadata={"help": "rejection: tasks as JSONL to sample on"})
+    max_tasks: int = field(
+        default=0, metadata={"help": "rejection: only the first so many tasks; 0: all"}
+    )
     backend: str = field(default="cpu", metadata={"help": "rejection: backend that judges"})
     prompt_style: str = field(default="full", metadata={"help": "rejection: full or terse"})
     temperature: float = field(default=1.0, metadata={"help": "rejection: of the sampling"})

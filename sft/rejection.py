@@ -38,7 +38,7 @@ def rejection(
     own: SFTArguments, config: "SFTConfig", model_config: "ModelConfig", given: dict[str, Any]
 ) -> RunFolder:
     """Run the stage to ``final/`` and ``summary.json``; returns its folder."""
-    tasks = read_tasks(own.tasks)
+    tasks = read_tasks(own.tasks)[: own.max_tasks or None]
     check_plateau(own, config, own.valid_share > 0)
     policy, tokenizer, peft_config = load_for_training(model_config)
     policy = policy.to(config.device)  # type: ignore[arg-type]
