@@ -1,9 +1,9 @@
 """What a stage will cost, estimated from its config before anything runs.
 
-Upper bounds on two laptop cores: every completion is taken at full length, and a stage that stops
-early or meets known answers costs less. A number that the config leaves to a default of its trainer
-counts as unknown, and so do the costs that follow from it. The rates are measured, the results are
-not promises.
+Estimates for two laptop cores: a stage that stops early or meets known answers costs less, and a
+larger model costs more. A number that the config leaves to a default of its trainer counts as
+unknown, and so do the costs that follow from it. The rates were seen once, with the quick start's
+model and kernels on two shared cores; they are no promise.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,11 @@ START_S = 12.0
 """Importing the stack and loading a small model."""
 TRAINED_TOKENS_PER_S = 3000.0
 SAMPLED_TOKENS_PER_S = 1500.0
-VERIFICATIONS_PER_S = 2.0
+VERIFICATIONS_PER_S = 1.0
+FILL = 0.2
+"""Share of its longest row or completion that a row of the quick start fills."""
+EVAL_ANSWERS = 5
+"""Answers verified for each held-out task, to know that it can be solved."""
 SAMPLE_KB = 12.0
 """One line of samples.jsonl: a completion and its verdict."""
 MODEL_MB = 20.0
@@ -48,25 +52,27 @@ def budget(command: str, config: dict[str, Any]) -> Budget | None:
 
 
 def _synth(config: dict[str, Any]) -> Budget:
-    return _cost(verifications=config["tasks"] * config["answers_per_task"])
+    answers = config["tasks"] * config["answers_per_task"] + config["eval_tasks"] * EVAL_ANSWERS
+    return _cost(verifications=answers)
 
 
 def _sft(config: dict[str, Any]) -> Budget:
-    trained = _rows(config) * config["max_length"]
-    drawn = config.get("rft_tasks", 0) * config.get("rft_samples", 0)
-    sampled = drawn * config.get("max_new_tokens", 0)
+    trained = round(_rows(config) * config["max_length"] * FILL)
+    drawn = config.get("max_tasks", 0) * config.get("samples_per_prompt", 0)
+    sampled = round(drawn * config.get("max_new_tokens", 0) * FILL)
     return _cost(trained, sampled, drawn, models=4)
 
 
 def _rl(config: dict[str, Any]) -> Budget:
     samples = _rows(config)
-    tokens = samples * config["max_completion_length"]
+    tokens = round(samples * config["max_completion_length"] * FILL)
     return _cost(tokens, tokens, samples, models=4)
 
 
 def _eval(config: dict[str, Any]) -> Budget:
     samples = config["max_tasks"] * config["samples_per_task"]
-    return _cost(sampled=samples * config["max_new_tokens"], verifications=samples)
+    sampled = round(samples * config["max_new_tokens"] * FILL)
+    return _cost(sampled=sampled, verifications=samples)
 
 
 def _report(_: dict[str, Any]) -> Budget:

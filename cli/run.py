@@ -127,7 +127,10 @@ def _run_stage(stage: Stage, run: Path) -> tuple[int, Done]:
     line = stage.command_line(run, resume)
     print(f"{stage.name}: kernelwright {' '.join(line)}", flush=True)
     start = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "kernelwright.cli", *line])
+    # Two threads on a core that is not free are ten times slower than one; the verifier chooses
+    # its own.
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    process = subprocess.Popen([sys.executable, "-m", "kernelwright.cli", *line], env=environment)
     try:
         # wait4 and not wait: it tells what this child used, and no other
         _, wait_status, usage = os.wait4(process.pid, 0)
