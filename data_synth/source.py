@@ -56,7 +56,9 @@ def fill(template: str, **parts: str | int | Sequence[str]) -> list[str]:
         bare = line.strip()
         if bare.startswith("@"):
             indent = line[: len(line) - len(line.lstrip())]
-            lines += [f"{indent}{part}" for part in parts[bare[1:]]]
+            inserted = parts[bare[1:]]
+            assert not isinstance(inserted, int)
+            lines += [f"{indent}{part}" for part in inserted]
         else:
             lines.append(re.sub(r"\$(\w+)", lambda match: str(parts[match[1]]), line))
     return lines

@@ -93,6 +93,8 @@ def certify(tasks: list[Task]) -> list[str]:
 
 
 async def _certify(tasks: list[Task]) -> list[str]:
+    from rich.progress import track
+
     from kernelwright.rewards import machine
     from kernelwright.rewards.oracle import Oracle
     from kernelwright.rewards.workers import InfraError
@@ -100,7 +102,7 @@ async def _certify(tasks: list[Task]) -> list[str]:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         oracle = Oracle(Path(folder), machine.cores())
-        for task in tasks:
+        for task in track(tasks, "certifying", transient=True):
             order = {"op": "certify", "task": asdict(task), "seed": 1}
             try:
                 reply = await oracle.ask(order, _CERTIFY_TIMEOUT_S)

@@ -162,9 +162,9 @@ def _explained(
         where = torch.nonzero(got.to(expected.dtype) != expected)
         first = where[0].tolist() if len(where) else []
         return f"values: output {position} first differs at {first}, {len(where)} elements"
-    where = compare.worst_index(expected, got)
+    worst = compare.worst_index(expected, got)
     return (
-        f"values: output {position} is off by {found.largest:.3g} of its row's size at {where} "
+        f"values: output {position} is off by {found.largest:.3g} of its row's size at {worst} "
         f"(at most {bound.largest:.3g}), {found.rms:.3g} on average (at most {bound.rms:.3g})"
     )
 
