@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 PAIRS, EVAL_ANSWERS, REJECTED = "pairs.jsonl", "eval_answers.jsonl", "rejected.jsonl"
 FILES = (PAIRS, EVAL_ANSWERS, REJECTED)
-CHUNK = 256
-"""Pairs handed to the verifier at once."""
+CHUNK = 32
+"""Pairs handed to the verifier at once: it certifies all their tasks before it judges the first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import random
 
+from kernelwright.data_synth.families.reduction import BEFORE, MONOTONE, UNBOUNDED
 from kernelwright.data_synth.operators import CHEAP, chain
 from kernelwright.data_synth.source import answer, fill, function, pointers, reference
 from kernelwright.data_synth.spec import Spec
@@ -94,7 +95,9 @@ def reduction(rng: random.Random) -> Spec:
     """A reduction of each column."""
     name = rng.choice(sorted(_REDUCTIONS))
     torch, start, step, end = _REDUCTIONS[name]
-    before, after = (chain(rng, rng.choice((0, 1, 1)), CHEAP) for _ in range(2))
+    extreme = name in ("amax", "amin")
+    before = chain(rng, rng.choice((0, 1, 1)), MONOTONE if extreme else BEFORE)
+    after = chain(rng, rng.choice((0, 1, 1)), UNBOUNDED)
     pre, post = [op.cpp for op in before], [op.cpp for op in after]
     head = fill(_HEAD, shape="{cols}", pointers=pointers())
 

@@ -2,6 +2,7 @@
 
 import random
 
+from kernelwright.data_synth.families.reduction import UNBOUNDED
 from kernelwright.data_synth.operators import CHEAP, chain
 from kernelwright.data_synth.source import (
     answer,
@@ -59,7 +60,7 @@ for (int64_t j = 0; j < cols; j++) {
 def sample(rng: random.Random) -> Spec:
     """Up to one operator before, up to one after."""
     before = chain(rng, rng.choice((0, 1, 1)), (*CHEAP, "tanh"))
-    after = chain(rng, rng.choice((0, 1)), CHEAP)
+    after = chain(rng, rng.choice((0, 1)), UNBOUNDED)
     pre, post = [op.cpp for op in before], [op.cpp for op in after]
 
     def kernel(template: str, simd: bool = False, omp: bool = False) -> list[str]:

@@ -18,6 +18,12 @@ from kernelwright.data_synth.spec import Spec
 
 SHAPES = ("256, 1024", "512, 1024", "1024, 512", "128, 4096", "1000, 384", "16, 64, 512")
 
+# What would flatten a reduction to one value, so that any answer passes, is not drawn: activations
+# that saturate on large sums, or that bound the values whose extreme is taken.
+UNBOUNDED = ("leaky_relu", "abs", "add", "sub", "mul", "neg")
+MONOTONE = ("leaky_relu", "add", "sub", "mul", "neg", "tanh", "sigmoid")
+BEFORE = (*CHEAP, "sigmoid", "tanh", "silu", "square")
+
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
@@ -98,8 +104,9 @@ def sample(rng: random.Random) -> Spec:
     """A reduction between up to two operators before it and up to two after."""
     name = rng.choice(sorted(REDUCTIONS))
     reduction = REDUCTIONS[name]
-    before = chain(rng, rng.choice((0, 1, 1, 2)), (*CHEAP, "sigmoid", "tanh", "silu", "square"))
-    after = chain(rng, rng.choice((0, 1, 1, 2)), (*CHEAP, "sigmoid", "tanh", "sqrt"))
+    extreme = name in ("amax", "amin")
+    before = chain(rng, rng.choice((0, 1, 1, 2)), MONOTONE if extreme else BEFORE)
+    after = chain(rng, rng.choice((0, 1, 1, 2)), (*UNBOUNDED, "sqrt"))
     if reduction.gives != "nonnegative" and after and after[0].name == "sqrt":
         after = after[1:]
     shape = rng.choice(SHAPES)

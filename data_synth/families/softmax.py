@@ -2,6 +2,7 @@
 
 import random
 
+from kernelwright.data_synth.families.reduction import UNBOUNDED
 from kernelwright.data_synth.operators import CHEAP, chain
 from kernelwright.data_synth.source import (
     answer,
@@ -122,7 +123,7 @@ def log_softmax(rng: random.Random) -> Spec:
 
 def _sample(rng: random.Random, name: str, parts: dict[str, str | list[str]]) -> Spec:
     before = chain(rng, rng.choice((0, 1, 1)), (*CHEAP, "tanh"))
-    after = chain(rng, rng.choice((0, 0, 1)), CHEAP)
+    after = chain(rng, rng.choice((0, 0, 1)), UNBOUNDED)
     forward = [op.torch for op in before] + [f"x = torch.{name}(x, dim=-1)"]
     forward += [op.torch for op in after]
     ops = {"pre": [op.cpp for op in before], "post": [op.cpp for op in after], **parts}
