@@ -101,3 +101,10 @@ def test_the_same_seed_gives_the_same_trials() -> None:
     one, _, _ = certify(_reference("torch.tanh(x)"), 11)
     two, _, _ = certify(_reference("torch.tanh(x)"), 11)
     assert all(torch.equal(a.inputs[0], b.inputs[0]) for a, b in zip(one, two, strict=True))
+
+
+def test_a_mask_of_infinities_is_certified() -> None:
+    reference = _reference("x.masked_fill(x > 0, float('-inf')).softmax(1)", "randn(64, 32)")
+    trials, dropped, _ = certify(reference, 3)
+    assert len(trials) + len(dropped) == 7
+    assert [trial.variant for trial in trials][:3] == ["plain"] * 3
