@@ -88,6 +88,7 @@ def _report_exit(
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the judge ends it; Ctrl-C is the judge's
     try:
         sys.exit(main(sys.argv[1:]))
     except Closed:  # the judge is gone: nobody is left to tell
