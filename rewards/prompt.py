@@ -33,7 +33,7 @@ def messages(task: Task, backend: str, style: str = "full") -> list[dict[str, st
         return [{"role": "user", "content": reference}]
     if style != "full":
         raise ValueError(f"no prompt style {style!r}; styles: {', '.join(STYLES)}")
-    language, arguments = _LANGUAGES[backend]
+    language, arguments = _LANGUAGES.get(backend, (backend, "giving `name`, sources, `functions`"))
     rules = _RULES.format(language=language, arguments=arguments)
     notes = "The module runs in training mode.\n" if task.mode == "train" else ""
     return [{"role": "user", "content": f"{rules}{notes}\n{reference}"}]
