@@ -34,7 +34,7 @@ class Applied:
 _SMALL = (0.01, 0.05, 0.1, 0.2, 0.3)
 _MIDDLE = (0.1, 0.25, 0.5, 0.75, 1.5, 2.0, 3.0)
 _HARD = "(v + 3.0f < 0.0f ? 0.0f : v + 3.0f > 6.0f ? 6.0f : v + 3.0f) / 6.0f"
-_SOFTPLUS = "v > 20.0f ? v : log1pf(expf(v))"
+_SOFTPLUS = "(v < 0.0f ? 0.0f : v) + log1pf(expf(-fabsf(v)))"
 _GELU_TANH = "tanhf(0.79788456f * (v + 0.044715f * v * v * v))"
 
 TABLE = (

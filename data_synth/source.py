@@ -11,6 +11,7 @@ from collections.abc import Sequence
 # but not fit the precompiled header. Inline std:: wrappers are not inlined under it: hence expf.
 _PRAGMA = '#pragma GCC optimize ("no-trapping-math")'
 _FLAGS = '["-O3", "-march=native", "-fopenmp"]'
+_LIBM = ("exp", "tanh", "erf", "expm1", "log1p")
 _MATH = {
     "vexp": """\
 inline float vexp(float v) {
@@ -44,6 +45,45 @@ inline float vtanh(float v) {
   p = p * z - 0.333332819f;
   p = p * z * v + v;
   return u < 0.625f ? p : t;
+}
+""",
+    "verf": """\
+inline float verf(float v) {
+  float u = fabsf(v);
+  float z = v * v;
+  float r = -1.72853470e-5f * u + 3.83197126e-4f;
+  r = r * z - 3.88396438e-3f * u + 2.42546219e-2f;
+  r = r * u - 1.06777877e-1f;
+  r = r * u - 6.34846687e-1f;
+  r = r * u - 1.28717512e-1f;
+  r = copysignf(1.0f - vexp(r * u - u), v);
+  float p = -5.96761703e-4f * z + 4.99119423e-3f;
+  p = p * z - 2.67681349e-2f;
+  p = p * z + 1.12819925e-1f;
+  p = p * z - 3.76125336e-1f;
+  p = p * z + 1.28379166e-1f;
+  p = p * v + v;
+  return u < 0.92773f ? p : r;
+}
+""",
+    "vexpm1": """\
+inline float vexpm1(float v) {
+  float t = vtanh(0.5f * v);
+  return 2.0f * t / (1.0f - t);
+}
+""",
+    "vlog1p": """\
+inline float vlog1p(float v) {
+  float t = v / (v + 2.0f);
+  float z = t * t;
+  float p = 0.0666666667f * z + 0.0769230769f;
+  p = p * z + 0.0909090909f;
+  p = p * z + 0.111111111f;
+  p = p * z + 0.142857143f;
+  p = p * z + 0.2f;
+  p = p * z + 0.333333333f;
+  p = p * z * t + t;
+  return p + p;
 }
 """,
 }
@@ -108,17 +148,25 @@ def answer(
 
 
 def vector_math(cpp: Sequence[str]) -> list[str]:
-    """*cpp* with exp and tanh through branch-free helpers, which a compiler can vectorise."""
-    text = "\n".join(cpp).replace("expf(", "vexp(").replace("tanhf(", "vtanh(")
-    helpers = [_MATH["vtanh"]] if "vtanh(" in text else []
-    if "vexp(" in text or helpers:
-        helpers = [_MATH["vexp"], *helpers]
+    """*cpp* with exp, tanh and their like as branch-free helpers, which a compiler can vectorise.
+
+    ``log1p`` is of numbers from 0 to 1 and ``expm1`` of numbers below 0: nothing else is written.
+    """
+    text = "\n".join(cpp)
+    for name in _LIBM:
+        text = text.replace(f"{name}f(", f"v{name}(")
+    helpers: list[str] = []
+    for name, helper in reversed(_MATH.items()):
+        if f"{name}(" in text or any(f"{name}(" in each for each in helpers):
+            helpers.insert(0, helper)
     return ("".join(helpers) + text).splitlines()
 
 
-def has_vector_math(cpp: Sequence[str]) -> bool:
-    """Does `vector_math` change anything in *cpp*?"""
-    return any("expf(" in line or "tanhf(" in line for line in cpp)
+def with_vector_math(kernels: dict[str, list[str]], best: str) -> dict[str, list[str]]:
+    """*kernels*, and *best* of them with `vector_math` where that changes it."""
+    if any(f"{name}f(" in line for line in kernels[best] for name in _LIBM):
+        return {**kernels, "vector_parallel": vector_math(kernels[best])}
+    return kernels
 
 
 def reference(

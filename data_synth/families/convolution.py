@@ -3,7 +3,14 @@
 import random
 
 from kernelwright.data_synth.operators import ACTIVATIONS, CHEAP, chain
-from kernelwright.data_synth.source import answer, fill, function, pointers, reference
+from kernelwright.data_synth.source import (
+    answer,
+    fill,
+    function,
+    pointers,
+    reference,
+    with_vector_math,
+)
 from kernelwright.data_synth.spec import Spec
 
 # kernel, stride, padding
@@ -108,7 +115,7 @@ def _sample(
     inputs = ("x", "w", "b")
     head = fill(_HEAD, k=k, s=s, twice=2 * p, pointers=pointers(inputs))
 
-    def kernel(template: str, omp: bool = False) -> str:
+    def kernel(template: str, omp: bool = False) -> list[str]:
         body = fill(
             template,
             channels=[opening],
@@ -120,9 +127,14 @@ def _sample(
             post=[op.cpp for op in ops],
             omp=["#pragma omp parallel for"] * omp,
         )
-        cpp = function(head + body, inputs)
-        return answer(cpp, passed=["self.conv.weight", "self.conv.bias"], init=lines)
+        return function(head + body, inputs)
 
+    kernels = {
+        "naive": kernel(_POINTS),
+        "parallel": kernel(_POINTS, omp=True),
+        "rows": kernel(_ROWS),
+        "rows_parallel": kernel(_ROWS, omp=True),
+    }
     return Spec(
         family=name,
         operators=(name, *(op.name for op in ops)),
@@ -130,9 +142,7 @@ def _sample(
             ["x = self.conv(x)", *(op.torch for op in ops)], [f"torch.randn({shape})"], init=lines
         ),
         answers={
-            "naive": kernel(_POINTS),
-            "parallel": kernel(_POINTS, omp=True),
-            "rows": kernel(_ROWS),
-            "rows_parallel": kernel(_ROWS, omp=True),
+            k: answer(cpp, passed=["self.conv.weight", "self.conv.bias"], init=lines)
+            for k, cpp in with_vector_math(kernels, "rows_parallel").items()
         },
     )

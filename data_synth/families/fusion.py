@@ -7,10 +7,10 @@ from kernelwright.data_synth.source import (
     answer,
     fill,
     function,
-    has_vector_math,
     pointers,
     reference,
     vector_math,
+    with_vector_math,
 )
 from kernelwright.data_synth.spec import Spec
 
@@ -83,7 +83,7 @@ def _mechanisms(ops: list[str], inputs: list[str]) -> dict[str, list[str]]:
         "fused": function(head + one(ops), inputs),
         "fused_parallel": fused,
     }
-    if has_vector_math(fused):
-        found["vector"] = vector_math(function(head + one(ops, simd=True), inputs))
-        found["vector_parallel"] = vector_math(fused)
-    return found
+    both = with_vector_math(found, "fused_parallel")
+    if both is not found:
+        both["vector"] = vector_math(function(head + one(ops, simd=True), inputs))
+    return both

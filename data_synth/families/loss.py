@@ -7,10 +7,10 @@ from kernelwright.data_synth.source import (
     answer,
     fill,
     function,
-    has_vector_math,
     pointers,
     reference,
     vector_math,
+    with_vector_math,
 )
 from kernelwright.data_synth.spec import Spec
 
@@ -134,8 +134,6 @@ def pairwise(rng: random.Random) -> Spec:
         "parallel": parallel,
     }
     cpps = {k: function(head + kernel + end, inputs) for k, kernel in kernels.items()}
-    if has_vector_math(parallel):
-        cpps["vector_parallel"] = vector_math(cpps["parallel"])
     target = f"torch.rand({shape})" if unit else f"torch.randn({shape})"
     names = (*(op.name for op in before), f"{name}_sum" if total else name)
     forward = [op.torch for op in before] + [f"x = {call}"]
@@ -143,7 +141,7 @@ def pairwise(rng: random.Random) -> Spec:
         family="loss",
         operators=names,
         reference=reference(forward, [f"torch.randn({shape})", target], inputs),
-        answers={k: answer(cpp, inputs) for k, cpp in cpps.items()},
+        answers={k: answer(cpp, inputs) for k, cpp in with_vector_math(cpps, "parallel").items()},
         domains={"1": "unit"} if unit else {},
     )
 

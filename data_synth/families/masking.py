@@ -8,10 +8,10 @@ from kernelwright.data_synth.source import (
     answer,
     fill,
     function,
-    has_vector_math,
     pointers,
     reference,
     vector_math,
+    with_vector_math,
 )
 from kernelwright.data_synth.spec import Spec
 
@@ -83,10 +83,10 @@ def sample(rng: random.Random) -> Spec:
         "fused": kernel([first, *post]),
         "fused_parallel": kernel([first, *post], omp=True, simd=True),
     }
-    found = {k: function(body, inputs) for k, body in cpps.items()}
-    if has_vector_math(found["fused"]):
+    plain = {k: function(body, inputs) for k, body in cpps.items()}
+    found = with_vector_math(plain, "fused_parallel")
+    if found is not plain:
         found["vector"] = vector_math(function(kernel([first, *post], simd=True), inputs))
-        found["vector_parallel"] = vector_math(found["fused_parallel"])
     return Spec(
         family="masking",
         operators=(name, *(op.name for op in ops)),

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from kernelwright.data_synth.families.elementwise import passes
 from kernelwright.data_synth.operators import ACTIVATIONS, CHEAP, Applied, chain
-from kernelwright.data_synth.source import answer, fill, function, pointers, reference
+from kernelwright.data_synth.source import (
+    answer,
+    fill,
+    function,
+    pointers,
+    reference,
+    with_vector_math,
+)
 from kernelwright.data_synth.spec import Spec
 
 SIZES = (64, 96, 128, 192, 256, 320)
@@ -79,6 +86,7 @@ for (int64_t i = 0; i < m; i += 4) {
       }
     }
     for (int64_t a = 0; a < 4; a++) {
+      #pragma omp simd
       for (int64_t j = h; j < h + 16; j++) {
         float v = s[a][j - h];
         @ops
@@ -142,6 +150,7 @@ def _product(
         "parallel": loops(_INTERCHANGED, post, omp=True),
         "tiled_parallel": loops(_TILED, post, omp=True),
     }
+    bodies = {k: function(head + cpp, inputs) for k, cpp in kernels.items()}
     return Spec(
         family=name,
         operators=(name, *(op.name for op in ops)),
@@ -150,7 +159,9 @@ def _product(
             [f"torch.randn({x})", f"torch.randn({w})"],
             inputs,
         ),
-        answers={k: answer(function(head + cpp, inputs), inputs) for k, cpp in kernels.items()},
+        answers={
+            k: answer(cpp, inputs) for k, cpp in with_vector_math(bodies, "tiled_parallel").items()
+        },
     )
 
 
@@ -160,7 +171,7 @@ def linear(rng: random.Random) -> Spec:
     ops = chain(rng, rng.choice((0, 1, 1, 2)), EPILOGUE)
     init = [f"self.fc = nn.Linear({d}, {n})"]
     passed = ["self.fc.weight", "self.fc.bias"]
-    kernels = _linear_kernels(ops)
+    kernels = {k: function(v, ("x", "w", "b")) for k, v in _linear_kernels(ops).items()}
     return Spec(
         family="linear",
         operators=("linear", *(op.name for op in ops)),
@@ -168,8 +179,8 @@ def linear(rng: random.Random) -> Spec:
             ["x = self.fc(x)", *(op.torch for op in ops)], [f"torch.randn({m}, {d})"], init=init
         ),
         answers={
-            k: answer(function(cpp, ("x", "w", "b")), passed=passed, init=init)
-            for k, cpp in kernels.items()
+            k: answer(cpp, passed=passed, init=init)
+            for k, cpp in with_vector_math(kernels, "transposed_parallel").items()
         },
     )
 

@@ -3,7 +3,14 @@
 import random
 
 from kernelwright.data_synth.operators import ACTIVATIONS, CHEAP, chain
-from kernelwright.data_synth.source import answer, fill, function, pointers, reference
+from kernelwright.data_synth.source import (
+    answer,
+    fill,
+    function,
+    pointers,
+    reference,
+    with_vector_math,
+)
 from kernelwright.data_synth.spec import Spec
 
 SHAPES = ((256, 1024), (512, 512), (1024, 512), (1000, 384), (512, 768), (128, 2048))
@@ -149,6 +156,7 @@ def _sample(
         "fused_parallel": kernel(fused(False), omp=True),
         "simd_parallel": kernel(fused(True), omp=True),
     }
+    kernels = with_vector_math(kernels, "simd_parallel")
     return Spec(
         family=name,
         operators=(*(op.name for op in before), name, *(op.name for op in after)),

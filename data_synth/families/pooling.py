@@ -3,7 +3,14 @@
 import random
 
 from kernelwright.data_synth.operators import ACTIVATIONS, chain
-from kernelwright.data_synth.source import answer, fill, function, pointers, reference
+from kernelwright.data_synth.source import (
+    answer,
+    fill,
+    function,
+    pointers,
+    reference,
+    with_vector_math,
+)
 from kernelwright.data_synth.spec import Spec
 
 SHAPES = ("4, 32, 64, 64", "8, 16, 56, 56", "2, 64, 48, 48", "8, 32, 32, 32", "4, 16, 96, 96")
@@ -79,7 +86,7 @@ def sample(rng: random.Random) -> Spec:
     call = f"x = {torch}(x, {k}, stride={s}, padding={p})"
     head = fill(_HEAD, k=k, s=s, twice=2 * p, pointers=pointers())
 
-    def kernel(template: str, omp: str = "") -> str:
+    def kernel(template: str, omp: str = "") -> list[str]:
         accumulator = "yr[j]" if template == _ROWS else "s"
         body = fill(
             template,
@@ -92,18 +99,19 @@ def sample(rng: random.Random) -> Spec:
             post=[op.cpp for op in ops],
             omp=[omp] if omp else [],
         )
-        return answer(function(head + body))
+        return function(head + body)
 
+    kernels = {
+        "naive": kernel(_POINTS),
+        "parallel": kernel(_POINTS, "#pragma omp parallel for"),
+        "rows": kernel(_ROWS),
+        "rows_parallel": kernel(_ROWS, "#pragma omp parallel for"),
+    }
     return Spec(
         family="pooling",
         operators=(name, *(op.name for op in ops)),
         reference=reference(
             [call, *(op.torch for op in ops)], [f"torch.randn({rng.choice(SHAPES)})"]
         ),
-        answers={
-            "naive": kernel(_POINTS),
-            "parallel": kernel(_POINTS, "#pragma omp parallel for"),
-            "rows": kernel(_ROWS),
-            "rows_parallel": kernel(_ROWS, "#pragma omp parallel for"),
-        },
+        answers={k: answer(cpp) for k, cpp in with_vector_math(kernels, "rows_parallel").items()},
     )

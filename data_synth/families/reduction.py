@@ -9,10 +9,9 @@ from kernelwright.data_synth.source import (
     answer,
     fill,
     function,
-    has_vector_math,
     pointers,
     reference,
-    vector_math,
+    with_vector_math,
 )
 from kernelwright.data_synth.spec import Spec
 
@@ -152,9 +151,7 @@ def _mechanisms(
         "fused_parallel": function(rows(False, True)),
         "simd_parallel": function(rows(True, True)),
     }
-    if has_vector_math(found["simd_parallel"]):
-        found["vector_parallel"] = vector_math(found["simd_parallel"])
-    return found
+    return with_vector_math(found, "simd_parallel")
 
 
 def _naive(head: list[str], pre: list[str], reduction: Reduction, post: list[str]) -> list[str]:

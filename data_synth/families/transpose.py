@@ -3,7 +3,14 @@
 import random
 
 from kernelwright.data_synth.operators import ACTIVATIONS, CHEAP, chain
-from kernelwright.data_synth.source import answer, fill, function, pointers, reference
+from kernelwright.data_synth.source import (
+    answer,
+    fill,
+    function,
+    pointers,
+    reference,
+    with_vector_math,
+)
 from kernelwright.data_synth.spec import Spec
 
 SHAPES = ("8, 256, 256", "4, 512, 256", "16, 128, 256", "4, 384, 512", "2, 768, 512")
@@ -60,7 +67,7 @@ def sample(rng: random.Random) -> Spec:
     head = fill(_HEAD, pointers=pointers(inputs))
     forward.append("x = x.contiguous()")
 
-    def kernel(template: str, omp: str = "", swap: bool = False) -> str:
+    def kernel(template: str, omp: str = "", swap: bool = False) -> list[str]:
         (outer, outermost), (inner, innermost) = (
             (("j", "n"), ("i", "m")) if swap else (("i", "m"), ("j", "n"))
         )
@@ -73,17 +80,21 @@ def sample(rng: random.Random) -> Spec:
             inner=inner,
             innermost=innermost,
         )
-        return answer(function(head + body, inputs), inputs)
+        return function(head + body, inputs)
 
+    kernels = {
+        "naive": kernel(_LOOPS),
+        "swapped": kernel(_LOOPS, swap=True),
+        "swapped_parallel": kernel(_LOOPS, "#pragma omp parallel for collapse(2)", swap=True),
+        "tiled": kernel(_TILED),
+        "tiled_parallel": kernel(_TILED, "#pragma omp parallel for collapse(3)"),
+    }
     return Spec(
         family="transpose",
         operators=tuple(names),
         reference=reference(forward, tensors, inputs),
         answers={
-            "naive": kernel(_LOOPS),
-            "swapped": kernel(_LOOPS, swap=True),
-            "swapped_parallel": kernel(_LOOPS, "#pragma omp parallel for collapse(2)", swap=True),
-            "tiled": kernel(_TILED),
-            "tiled_parallel": kernel(_TILED, "#pragma omp parallel for collapse(3)"),
+            k: answer(cpp, inputs)
+            for k, cpp in with_vector_math(kernels, "swapped_parallel").items()
         },
     )
