@@ -4,7 +4,14 @@ import random
 
 from kernelwright.data_synth.families.reduction import BEFORE, MONOTONE, UNBOUNDED
 from kernelwright.data_synth.operators import CHEAP, chain
-from kernelwright.data_synth.source import answer, fill, function, pointers, reference
+from kernelwright.data_synth.source import (
+    answer,
+    fill,
+    function,
+    pointers,
+    reference,
+    with_vector_math,
+)
 from kernelwright.data_synth.spec import Spec
 
 SHAPES = ("256, 1024", "512, 1024", "1024, 512", "2048, 256", "1000, 384")
@@ -69,6 +76,25 @@ for (int64_t i = 0; i < rows; i++) {
     @pre
     @step
     @store
+  }
+}
+"""
+_SPLIT_ROW = """
+@omp
+for (int64_t i = 0; i < rows; i++) {
+  const float* xr = xp + i * cols;
+  float* yr = yp + i * cols;
+  #pragma omp simd
+  for (int64_t j = 0; j < cols; j++) {
+    float v = xr[j];
+    @pre
+    yr[j] = v;
+  }
+  double s = $start;
+  for (int64_t j = 0; j < cols; j++) {
+    float v = yr[j];
+    @step
+    yr[j] = s;
   }
 }
 """
@@ -158,17 +184,22 @@ def scan(rng: random.Random) -> Spec:
     first += fill(_PASS, **{"from": "xp", "to": "tp", "ops": []})
     for line in pre:
         first += fill(_PASS, **{"from": "tp", "to": "tp", "ops": [line]})
-    template, better = (_BY_ROW, _BY_ROW) if dim else (_BY_COLUMN, _TILED)
+    template, better, best = (
+        (_BY_ROW, _SPLIT_ROW, "split") if dim else (_BY_COLUMN, _TILED, "tiled")
+    )
     plain = "\n".join(kernel(template, lines=[])).replace("xp[", "tp[").splitlines()
-    kernels = {"naive": first + plain, "fused": kernel(template)}
-    kernels["parallel"] = kernel(template, omp=True)
-    if better == _TILED:
-        kernels["tiled"] = kernel(_TILED)
-        kernels["tiled_parallel"] = kernel(_TILED, omp=True)
+    kernels = {
+        "naive": first + plain,
+        "fused": kernel(template),
+        "parallel": kernel(template, omp=True),
+        best: kernel(better),
+        f"{best}_parallel": kernel(better, omp=True),
+    }
+    cpps = with_vector_math({k: function(head + v) for k, v in kernels.items()}, f"{best}_parallel")
     forward = [line for _, line, _ in ops] + [f"x = {torch}".replace("$dim", str(dim))]
     return Spec(
         family="scan",
         operators=(*(operator for operator, _, _ in ops), f"{name}{dim}"),
         reference=reference(forward, [f"torch.randn({rng.choice(SHAPES)})"]),
-        answers={k: answer(function(head + cpp)) for k, cpp in kernels.items()},
+        answers={k: answer(cpp) for k, cpp in cpps.items()},
     )

@@ -66,9 +66,10 @@ def sample(rng: random.Random) -> Spec:
     forward = [f"x = {torch}".replace("$c", constant), *(op.torch for op in ops)]
     first, post = cpp.replace("$c", constant), [op.cpp for op in ops]
     reads = pointers(("x",))
-    if second:
-        kind = "bool" if domain == "bool" else "float"
-        reads = [f"const {kind}* mp = m.data_ptr<{kind}>();", *reads]
+    if domain == "bool":  # as bytes: GCC does not vectorise a loop that reads bool
+        reads = ["const uint8_t* mp = (const uint8_t*)m.data_ptr<bool>();", *reads]
+    elif second:
+        reads = ["const float* mp = m.data_ptr<float>();", *reads]
     head = ["int64_t rows = x.size(0), cols = x.size(1);", "auto y = torch::empty_like(x);", *reads]
 
     def kernel(lines: list[str], omp: bool = False, simd: bool = False) -> list[str]:
