@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from kernelwright.rewards import blob
+from kernelwright.rewards import blob, null_answers
 from kernelwright.rewards.compare import Error, Tolerance, error, slice_scale, within
 from kernelwright.rewards.plumbing import compute_names
 from kernelwright.rewards.reference import (
@@ -118,7 +118,9 @@ def _trial(
         if isinstance(made, str):
             return made
         tolerances = made
-    if null := _passing_null(expected, inputs, tolerances, before):
+    if null := null_answers.passing(
+        expected, inputs, tolerances, before[0].expected if before else None
+    ):
         return f"null_answer: {null} passes"
     dtypes = [str(tensor.dtype) for tensor in blob.tensors_in(eager)]
     return Trial(variant.name, inputs, state, expected, dtypes, tolerances)
@@ -223,33 +225,3 @@ def _rounding(model: torch.nn.Module, inputs: list[Any], expected: Any) -> float
     floats = [t.dtype for t in blob.tensors_in(inputs) if t.is_floating_point()]
     eps = max((torch.finfo(dtype).eps for dtype in floats), default=torch.finfo(torch.float32).eps)
     return 0.5 * eps * math.sqrt(length)
-
-
-def _passing_null(
-    expected: Any, inputs: list[Any], tolerances: list[Tolerance], before: list[Trial]
-) -> str | None:
-    """The name of a null answer that would pass this trial, or None."""
-    outputs = blob.tensors_in(expected)
-    floats = [t for t in outputs if t.is_floating_point()]
-    if not floats:
-        return "zeros" if all(not bool(t.any()) for t in outputs) else None
-    answers: dict[str, list[torch.Tensor]] = {
-        "zeros": [torch.zeros_like(t) for t in outputs],
-        "shuffled": [t.flatten().roll(max(t.numel() // 3, 1)).view(t.shape) for t in outputs],
-    }
-    if all(t.numel() > 1 for t in outputs):
-        answers["constant"] = [torch.full_like(t, float(t.double().mean())) for t in outputs]
-    else:
-        del answers["shuffled"]
-    like = [t for t in blob.tensors_in(inputs) if t.shape == outputs[0].shape]
-    if like and len(outputs) == 1:
-        answers["input"] = [like[0].to(outputs[0].dtype)]
-    if before:
-        answers["another trial's output"] = blob.tensors_in(before[0].expected)
-    for name, answer in answers.items():
-        pairs = zip(outputs, answer, tolerances, strict=True)
-        if all(
-            one.shape == other.shape for one, other in zip(outputs, answer, strict=True)
-        ) and all(within(error(one, other), bound) for one, other, bound in pairs):
-            return name
-    return None

@@ -6,35 +6,29 @@ and leaves this module as such. Speed is measured by `speed`.
 """
 
 import ast
-import functools
-import json
 import os
-import re
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kernelwright.rewards import static_legality
 from kernelwright.rewards.artefacts import Artefacts
-from kernelwright.rewards.backend import Artefact, BuildError, IllegalBuild, Sources
+from kernelwright.rewards.backend import Artefact
+from kernelwright.rewards.builder import Builder
 from kernelwright.rewards.candidate import Candidate
 from kernelwright.rewards.certificate import Certificate
 from kernelwright.rewards.certificates import Certificates
 from kernelwright.rewards.draft import Draft
+from kernelwright.rewards.handover import answer_files, shown
 from kernelwright.rewards.options import VerifierOptions
 from kernelwright.rewards.oracle import Oracle
 from kernelwright.rewards.plumbing import compute_names
-from kernelwright.rewards.record import from_plain, to_plain
+from kernelwright.rewards.record import to_plain
 from kernelwright.rewards.sandbox import Limits
 from kernelwright.rewards.task import Task
 from kernelwright.rewards.verdict import Status
 from kernelwright.rewards.workers import WarmParent, Worker, WorkerDied, WorkerTimeout
-
-MAX_EXTENSIONS = 8
-_PATHS = re.compile(r"(/[\w.+-]+){2,}/")
 
 
 class Judge:
@@ -50,15 +44,17 @@ class Judge:
         folder: Path,
     ) -> None:
         self.options, self.parent, self.oracle = options, parent, oracle
-        self.certificates, self._artefacts, self._folder = certificates, artefacts, folder
+        self.certificates, self._folder = certificates, folder
         self.limits = Limits(memory_bytes=options.memory_bytes)
+        self._builder = Builder(options, parent, artefacts, self.limits)
 
     async def check(
         self, draft: Draft, task: Task, candidate: Candidate, certificate: Certificate
     ) -> list[Artefact]:
         """Gates 3 to 5. Raises `Failed` when one fails; the artefacts are what `speed` times."""
         with draft.gate("build"):
-            artefacts = await self._build(draft, task, candidate)
+            folder = self.certificates.folder(task)
+            artefacts = await self._builder.build(draft, candidate, folder)
         began = time.perf_counter()
         try:
             await self._trials(draft, task, candidate, certificate, artefacts)
@@ -80,75 +76,12 @@ class Judge:
                 told = "; ".join(f"line {each.line}: {each.rule} {each.name}" for each in found[:8])
                 draft.fail("legality", Status.CHEATING, f"{first.rule}:{first.name}", told)
 
-    async def _build(self, draft: Draft, task: Task, candidate: Candidate) -> list[Artefact]:
-        began = time.perf_counter()
-        deadline = began + self.options.build_timeout_s
-        try:
-            sources = await self._record(draft, task, candidate)
-            if not sources:
-                what = (
-                    "load_inline is not called before forward"
-                    if "load_inline" in (candidate.source)
-                    else "the answer builds no kernel of its own"
-                )
-                draft.fail("build", Status.CHEATING, "no_kernel", what, final=True)
-            built = []
-            for each in sources:
-                left = max(deadline - time.perf_counter(), 1.0)
-                build = functools.partial(self._compile, timeout_s=left)
-                built.append(await self._artefacts.get(each, build))
-        except BuildError as error:
-            draft.fail("build", Status.COMPILE_ERROR, "", str(error), final=True)
-        except IllegalBuild as error:
-            draft.fail("build", Status.CHEATING, str(error), str(error), final=True)
-        except WorkerTimeout:
-            draft.fail("build", Status.TIMEOUT, "build", final=True)
-        except WorkerDied as error:
-            draft.fail("build", Status.COMPILE_ERROR, f"builder_{error}", final=True)
-        finally:
-            draft.spent("build", time.perf_counter() - began)
-        kinds = {each.headers for each in built}
-        draft.note(headers="full" if "full" in kinds else "slim")
-        draft.passed("build", f"{draft.verdict.headers} headers")
-        return built
-
-    async def _record(self, draft: Draft, task: Task, candidate: Candidate) -> list[Sources]:
-        with self._files(task, candidate) as files, _memory("sources") as out:
-            async with await self.parent.start(self.limits) as worker:
-                draft.note(protections=worker.protections)
-                order = {"op": "record"}
-                reply = await worker.ask(order, self.options.run_timeout_s, [*files, out])
-            if "failed" in reply:
-                kind, text = str(reply["failed"]), _shown(reply.get("text", ""))
-                draft.fail("build", Status.RUNTIME_ERROR, f"init_{kind}"[:60], text, final=True)
-            plain = json.loads(os.pread(out, 16 << 20, 0))
-        if len(plain) > MAX_EXTENSIONS:
-            raise BuildError(f"{len(plain)} load_inline calls; at most {MAX_EXTENSIONS} are built")
-        return [from_plain(Sources, each) for each in plain]
-
-    async def _compile(self, sources: Sources, target: Path, timeout_s: float) -> Artefact:
-        with _memory("sources") as given:
-            os.pwrite(given, json.dumps(to_plain(sources)).encode(), 0)
-            target.touch()
-            out = os.open(target, os.O_RDWR)
-            try:
-                async with await self.parent.start(self.limits) as worker:
-                    order = {"op": "compile", "arch": None}
-                    reply = await worker.ask(order, timeout_s, [given, out])
-            finally:
-                os.close(out)
-        if reply.get("failed") == "illegal":
-            raise IllegalBuild(_shown(reply["text"]))
-        if "failed" in reply:
-            raise BuildError(_shown(reply["text"]))
-        return Artefact(target, sources.digest, reply["headers"], float(reply["build_s"]))
-
     async def ready(
         self, task: Task, candidate: Candidate, artefacts: list[Artefact], worker: Worker
     ) -> dict[str, Any]:
         """Have a fresh worker build ``ModelNew`` around the artefacts; its reply."""
         built = [{**to_plain(each), "path": str(each.path)} for each in artefacts]
-        with self._files(task, candidate) as files:
+        with answer_files(candidate, self.certificates.folder(task)) as files:
             order = {"op": "init", "artefacts": built}
             return await worker.ask(order, self.options.run_timeout_s, files)
 
@@ -278,7 +211,7 @@ class Judge:
         return "failed" not in reply and bool(verdict["passed"])
 
     def _worker_failed(self, draft: Draft, reply: dict[str, Any]) -> None:
-        kind, text = str(reply["failed"])[:60], _shown(reply.get("text", ""))
+        kind, text = str(reply["failed"])[:60], shown(reply.get("text", ""))
         status, detail = Status.RUNTIME_ERROR, kind
         if kind == "source_changed":
             status = Status.CHEATING
@@ -289,28 +222,3 @@ class Judge:
         elif kind in ("MemoryError", "bad_alloc") or "can't allocate memory" in text:
             detail = "out_of_memory"
         draft.fail("correctness", status, detail, text, final=True)
-
-    @contextmanager
-    def _files(self, task: Task, candidate: Candidate) -> Iterator[list[int]]:
-        """Descriptors of the answer's text and of the task's init package."""
-        with _memory("answer") as source:
-            os.pwrite(source, candidate.source.encode(), 0)
-            init = os.open(self.certificates.folder(task) / "init", os.O_RDONLY)
-            try:
-                yield [source, init]
-            finally:
-                os.close(init)
-
-
-@contextmanager
-def _memory(name: str) -> Iterator[int]:
-    fd = os.memfd_create(name)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def _shown(text: object) -> str:
-    """An untrusted message without this machine's folders."""
-    return _PATHS.sub("", str(text))[:4000]

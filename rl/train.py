@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kernelwright.configs.errors import UserError
 from kernelwright.configs.run_folder import RunFolder
+from kernelwright.policy.checkpoint import forget_after, last_checkpoint
 from kernelwright.policy.load import load_for_training
 from kernelwright.rewards.prompt import messages
 from kernelwright.rewards.task import Task
 from kernelwright.rl.arguments import RLArguments
 from kernelwright.rl.order import plan, task_order
-from kernelwright.rl.resume import forget_after, last_checkpoint
 from kernelwright.rl.reward import KernelReward, VerifyAll
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from trl import GRPOConfig, ModelConfig
 
 logger = logging.getLogger(__name__)
+
+BY_STEP = ("metrics.jsonl", "samples.jsonl", "infra.jsonl")
+"""Files whose rows belong to a step; verdicts do not, and are kept."""
 
 
 def verdict_file(folder: Path) -> Path:
@@ -84,7 +87,7 @@ def train(setup: Setup, verifier: VerifyAll, run: RunFolder) -> None:
     )
     checkpoint, step = last_checkpoint(run.path)
     if trainer.accelerator.is_main_process:
-        forget_after(run, step)
+        forget_after(run, step, BY_STEP)
     trainer.accelerator.wait_for_everyone()
     if checkpoint:
         logger.info("going on from %s", checkpoint)

@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from kernelwright.configs.run_folder import RunFolder
+from kernelwright.policy.checkpoint import forget_after, last_checkpoint
 from kernelwright.rewards.task import Task
 from kernelwright.rewards.verdict import Interval, Status, Verdict
 from kernelwright.rl.arguments import RLArguments
-from kernelwright.rl.resume import forget_after, last_checkpoint
-from kernelwright.rl.train import prepare, train
+from kernelwright.rl.train import BY_STEP, prepare, train
 
 TASKS = [Task(f"task{index}", f"class Model: {index}", family="toy") for index in range(3)]
 
@@ -143,7 +143,7 @@ def test_lines_of_lost_steps_are_cut_and_no_others(tmp_path):
     for step in (1, 2, 2, 3):
         run.append("samples.jsonl", {"step": step})
     run.append("verdicts.jsonl", {"key": "kept"})
-    forget_after(run, 2)
+    forget_after(run, 2, BY_STEP)
     assert run.read("samples.jsonl") == [{"step": 1}, {"step": 2}, {"step": 2}]
     assert run.read("verdicts.jsonl") == [{"key": "kept"}]
     assert not (tmp_path / "infra.jsonl").exists()
