@@ -6,6 +6,7 @@ nothing, and the restart is counted.
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,16 @@ class Oracle:
         if "failed" in reply:
             raise InfraError(f"oracle: {reply['failed']}")
         return reply
+
+    def freeze(self) -> None:
+        """Stop every thread of the process until `thaw`; orders wait meanwhile."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the process go on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         """End the process; a later order starts another."""

@@ -9,6 +9,7 @@ import os
 import random
 import secrets
 import time
+from collections.abc import Callable
 from typing import Any
 
 from kernelwright.rewards import timing
@@ -115,9 +116,10 @@ async def _one_process(
             last[0] = start + n - 1
             _block(worker.channel, {"op": "block", "n": n, "start": start}, timeout_s)
 
-        contenders: dict[str, timing.Block] = {"candidate": run}
+        contenders = {"candidate": timing.Contender(run, worker.freeze, worker.thaw)}
         for name, oracle in oracles.items():
-            contenders[name] = _baseline(oracle, name, task, timeout_s)
+            block = _baseline(oracle, name, task, timeout_s)
+            contenders[name] = timing.Contender(block, oracle.freeze, oracle.thaw)
         try:
             seconds = timing.measure(contenders, timing.Plan(), draw)
         except Ended as error:
@@ -135,7 +137,9 @@ async def _one_process(
     return seconds, "" if verdict["passed"] else str(verdict["why"])
 
 
-def _baseline(oracle: Oracle, name: str, task: Task, timeout_s: float) -> timing.Block:
+def _baseline(
+    oracle: Oracle, name: str, task: Task, timeout_s: float
+) -> Callable[[int, int], None]:
     def run(n: int, start: int) -> None:
         if oracle.channel is None:
             raise InfraError(f"the {name} baseline is gone")

@@ -3,7 +3,9 @@
 The judge times blocks of calls from outside: it sends the order, waits for the answer, and divides
 by the number of calls, the same way for the candidate and for each baseline. Blocks of all of them
 alternate in random order; block sizes are drawn, so the worker cannot foresee them; inputs rotate
-within a block. Every fresh process gives one ratio of medians; the interval is made of those.
+within a block. Between its blocks a contender's processes are stopped: its idle threads would spin
+on the cores of whoever is timed (`OpenMP`'s do for milliseconds), and a candidate's could do so on
+purpose. Every fresh process gives one ratio of medians; the interval is made of those.
 
 The interval is distribution-free: the smallest and largest of five independent ratios hold their
 median with probability 1 − 2⁻⁴ = 93.75 %; where they spread by more than 15 %, three more processes
@@ -29,46 +31,61 @@ _SPREAD = 0.15
 class Plan:
     """How long to measure."""
 
-    block_s: float = 0.008
+    block_s: float = 0.005
     """Length of one block; the round trip to a process takes about 0.05 ms."""
-    rounds: int = 5
+    rounds: int = 3
     """Blocks of each contender in one process."""
-    pause_s: float = 0.002
-    """Before each block, so that the last contender's idle threads stop spinning."""
+    warm_calls: int = 2
+    """Untimed, before each block: they wake the contender's threads."""
     max_calls: int = 4000
 
 
-Block = Callable[[int, int], None]
-"""Run n calls from a start index and return when the process has answered."""
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """Something to time."""
+
+    block: Callable[[int, int], None]
+    """Run n calls from a start index and return when the process has answered."""
+    freeze: Callable[[], None] = lambda: None
+    """Stop every thread it has, until `thaw`."""
+    thaw: Callable[[], None] = lambda: None
 
 
-def measure(contenders: dict[str, Block], plan: Plan, draw: random.Random) -> dict[str, float]:
-    """Median seconds a call of each contender, in alternating blocks."""
-    calls = {name: _calls(block, plan) for name, block in contenders.items()}
+def measure(contenders: dict[str, Contender], plan: Plan, draw: random.Random) -> dict[str, float]:
+    """Median seconds a call of each contender, in alternating blocks. All end up thawed."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     order = list(contenders)
-    for _ in range(plan.rounds):
-        draw.shuffle(order)
-        for name in order:
-            n = max(1, round(calls[name] * draw.uniform(0.75, 1.25)))
-            seconds[name].append(_timed(contenders[name], n, draw.randrange(97), plan) / n)
+    try:
+        for each in contenders.values():
+            each.freeze()
+        calls = {name: _calls(each, plan) for name, each in contenders.items()}
+        for _ in range(plan.rounds):
+            draw.shuffle(order)
+            for name in order:
+                n = max(1, round(calls[name] * draw.uniform(0.75, 1.25)))
+                seconds[name].append(_timed(contenders[name], n, draw.randrange(97), plan) / n)
+    finally:
+        for each in contenders.values():
+            each.thaw()
     return {name: median(values) for name, values in seconds.items()}
 
 
-def _calls(block: Block, plan: Plan) -> int:
-    """Calls that fill a block, after warming up."""
-    block(2, 0)
+def _calls(contender: Contender, plan: Plan) -> int:
+    """Calls that fill a block."""
     n = 2
-    while (took := _timed(block, n, 0, plan)) < plan.block_s / 2 and n < plan.max_calls:
+    while (took := _timed(contender, n, 0, plan)) < plan.block_s / 2 and n < plan.max_calls:
         n = min(plan.max_calls, max(n * 2, int(n * plan.block_s / max(took, 1e-6))))
     return max(1, min(plan.max_calls, round(n * plan.block_s / took)))
 
 
-def _timed(block: Block, n: int, start: int, plan: Plan) -> float:
-    time.sleep(plan.pause_s)
+def _timed(contender: Contender, n: int, start: int, plan: Plan) -> float:
+    contender.thaw()
+    contender.block(plan.warm_calls, start + n)
     began = time.perf_counter()
-    block(n, start)
-    return time.perf_counter() - began
+    contender.block(n, start)
+    took = time.perf_counter() - began
+    contender.freeze()
+    return took
 
 
 def settled(ratios: list[float]) -> bool:

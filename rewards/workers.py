@@ -5,6 +5,7 @@ says is parsed and bounded, and its word is never the verdict.
 """
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -176,6 +177,14 @@ class Worker:
         except Closed as error:
             raise WorkerDied(await self._how()) from error
 
+    def freeze(self) -> None:
+        """Stop every thread of the worker and of what it started, until `thaw`."""
+        signal_family(self._pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the worker go on."""
+        signal_family(self._pid, signal.SIGCONT)
+
     async def _how(self) -> str:
         ended = await self.end()
         if ended.signal is not None:
@@ -197,3 +206,23 @@ class Worker:
             self._parent.forget(self._pid)
             shutil.rmtree(self._scratch, ignore_errors=True)
         return self.exit
+
+
+def family(pid: int) -> list[int]:
+    """*pid* and every process that descends from it, parents first."""
+    found = [pid]
+    for each in found:
+        for listing in Path(f"/proc/{each}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # a thread that ended meanwhile
+                found += [int(child) for child in listing.read_text().split()]
+    return found
+
+
+def signal_family(pid: int, number: signal.Signals) -> None:
+    """Send a signal to *pid* and its descendants, those included that appear meanwhile."""
+    told: set[int] = set()
+    while fresh := set(family(pid)) - told:
+        for each in fresh:
+            with contextlib.suppress(ProcessLookupError):  # it ended
+                os.kill(each, number)
+        told |= fresh

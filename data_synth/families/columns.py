@@ -14,7 +14,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ("256, 1024", "512, 1024", "1024, 512", "2048, 256", "1000, 384")
+SHAPES = ("128, 1024", "256, 1024", "512, 512", "1024, 256", "500, 384")
 _REDUCTIONS = {
     "sum": ("torch.sum(x, dim=0)", "0.0", "$s += v;", "$s"),
     "mean": ("torch.mean(x, dim=0)", "0.0", "$s += v;", "$s / rows"),

@@ -15,7 +15,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ("256, 1024", "512, 512", "512, 1024", "1024, 1024", "8, 64, 512", "16, 32, 1000")
+SHAPES = ("128, 1024", "256, 512", "256, 1024", "512, 512", "8, 32, 512", "8, 32, 500")
 OMP = "#pragma omp parallel for simd"
 
 _HEAD = """

@@ -14,7 +14,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ((256, 1024), (512, 512), (512, 1024), (1024, 1024), (1000, 384), (2048, 256))
+SHAPES = ((128, 1024), (256, 512), (256, 1024), (512, 512), (500, 384), (512, 256))
 _KINDS = {
     "bias": ("x = x + $n", "v = v + $np[j];", "cols"),
     "scale": ("x = x * $n", "v = v * $np[j];", "cols"),

@@ -14,7 +14,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ("256, 1024", "512, 512", "512, 1024", "1024, 1024", "1000, 384")
+SHAPES = ("128, 1024", "256, 512", "256, 1024", "512, 512", "500, 384")
 _LOSSES = {
     "mse_loss": ("F.mse_loss(x, t$r)", ["v = v - tp[i];", "v = v * v;"]),
     "l1_loss": ("F.l1_loss(x, t$r)", ["v = v - tp[i];", "v = fabsf(v);"]),

@@ -15,7 +15,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ((512, 512), (512, 1024), (1024, 1024), (1000, 384), (768, 768))
+SHAPES = ((256, 512), (256, 1024), (512, 512), (500, 384), (384, 768))
 # torch, C++, second input, its domain
 _KINDS = {
     "masked_fill": (

@@ -13,7 +13,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ((256, 1024), (512, 512), (1024, 512), (1000, 384), (512, 768), (128, 2048))
+SHAPES = ((128, 1024), (256, 512), (512, 512), (250, 384), (256, 768), (64, 2048))
 _HEAD = """
 int64_t cols = x.size(-1), rows = x.numel() / cols;
 auto y = torch::empty_like(x);

@@ -15,7 +15,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ("256, 1024", "512, 1024", "1024, 512", "128, 4096", "1000, 384", "16, 64, 512")
+SHAPES = ("128, 1024", "256, 1024", "512, 512", "64, 4096", "500, 384", "8, 64, 512")
 
 # What would flatten a reduction to one value, so that any answer passes, is not drawn: activations
 # that saturate on large sums, or that bound the values whose extreme is taken.

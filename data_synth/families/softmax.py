@@ -14,7 +14,7 @@ from kernelwright.data_synth.source import (
 )
 from kernelwright.data_synth.spec import Spec
 
-SHAPES = ("256, 1024", "512, 512", "1024, 256", "64, 4096", "1000, 384", "8, 64, 512")
+SHAPES = ("128, 1024", "256, 512", "512, 256", "64, 2048", "500, 384", "8, 32, 512")
 _HEAD = """
 int64_t cols = x.size(-1), rows = x.numel() / cols;
 auto y = torch::empty_like(x);

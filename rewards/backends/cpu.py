@@ -20,6 +20,7 @@ from kernelwright.rewards.backends.compiler import (
     admitted,
     condensed,
     find_compiler,
+    linker,
     run,
     split_macros,
 )
@@ -28,6 +29,7 @@ from kernelwright.rewards.backends.object_scan import ALLOWED_LIBRARIES, ALLOWED
 from kernelwright.rewards.backends.slim_kit import SlimKit
 
 COMPILE_TIMEOUT_S = 60.0
+_OUT = ("-o", "object.so")
 _LINK = ("-shared", "-Wl,-u,kernelwright_module", "-Wl,-z,defs", "-Wl,--gc-sections")
 
 
@@ -89,7 +91,7 @@ class CpuBackend:
         kit = self.prepare(arch)
         (private / "main.cpp").write_text(translation_unit.slim(sources, macros))
         done = run(
-            [*command, *kit.includes, "main.cpp", *_LINK, str(kit.library), "-o", "object.so"],
+            [*command, *kit.includes, "main.cpp", *_LINK, *linker(), str(kit.library), *_OUT],
             private,
             self._timeout_s,
         )

@@ -1,4 +1,4 @@
-"""What every slim build shares, compiled once per machine: precompiled header, library, binding.
+"""What every slim build shares, compiled once per machine: precompiled headers, library, binding.
 
 The kit lives in a cache folder named after everything it depends on, and is put there in one
 rename, so that processes may race. It is read-only afterwards: candidates' builds only read it.
@@ -13,6 +13,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -24,6 +25,8 @@ from kernelwright.rewards.backends.torch_names import torch_include
 
 HEADERS = Path(__file__).parent / "slim"
 PREFIX_HEADER = "kernelwright_prefix.h"
+LEAN_HEADER = "kernelwright_lean.h"
+_HEADS = {PREFIX_HEADER: "", LEAN_HEADER: "#define KERNELWRIGHT_LEAN\n"}
 BINDING = "kernelwright_binding.so"
 CACHE_VARIABLE = "KERNELWRIGHT_CACHE"
 _VARIANTS = ((), admitted(("-ffast-math",))[0])
@@ -45,7 +48,7 @@ class SlimKit:
 
     @property
     def includes(self) -> tuple[str, ...]:
-        """Include flags: the precompiled header and the plain ones."""
+        """Include flags: the precompiled headers and the plain ones."""
         return (f"-I{self.root / 'pch'}", f"-I{HEADERS}")
 
 
@@ -62,9 +65,14 @@ def prepare(arch: str = "native", cache: Path | None = None) -> SlimKit:
         raise UserError("no C++ compiler: install g++ (apt install g++)")
     parent = cache or cache_root()
     binding_key, slim_key = _keys(compiler, arch)
-    binding = _cached(parent, f"binding-{binding_key}", lambda at: _build_binding(compiler, at))
-    root = _cached(parent, f"slim-{slim_key}", lambda at: _build_slim(compiler, arch, at))
-    return SlimKit(root, binding / BINDING)
+    with ThreadPoolExecutor(2) as pool:  # the two take about as long as each other
+        binding = pool.submit(
+            _cached, parent, f"binding-{binding_key}", lambda at: _build_binding(compiler, at)
+        )
+        root = pool.submit(
+            _cached, parent, f"slim-{slim_key}", lambda at: _build_slim(compiler, arch, at)
+        )
+        return SlimKit(root.result(), binding.result() / BINDING)
 
 
 @lru_cache
@@ -95,7 +103,7 @@ def _cached(parent: Path, name: str, build: Callable[[Path], None]) -> Path:
     if folder.is_dir():
         return folder
     parent.mkdir(parents=True, exist_ok=True)
-    with (parent / "kit.lock").open("w") as lock:
+    with (parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # others wait instead of compiling the same
         if not folder.is_dir():
             fresh = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))
@@ -116,17 +124,19 @@ def _compile(folder: Path, *command: str) -> None:
 
 def _build_slim(compiler: str, arch: str, folder: Path) -> None:
     march = f"-march={arch}"
-    # A name of its own: from a precompiled header GCC does not fall back to the plain one.
-    headers = folder / "pch" / f"{PREFIX_HEADER}.gch"
-    headers.mkdir(parents=True)
-    source = headers.with_suffix("")
-    source.write_text("#include <torch/extension.h>\n")
     include = f"-I{HEADERS}"
-    for index, flags in enumerate(_VARIANTS):
-        out = str(headers / f"{index}.gch")
-        command = (*BASE, march, *flags, include, "-x", "c++-header", str(source), "-o", out)
-        _compile(folder, compiler, *command)
-    prefix = (f"-I{headers.parent}", include, "-include", PREFIX_HEADER)
+    (folder / "pch").mkdir()
+    for name, head in _HEADS.items():
+        # Names of their own: from a precompiled header GCC does not fall back to the plain one.
+        headers = folder / "pch" / f"{name}.gch"
+        headers.mkdir()
+        source = headers.with_suffix("")
+        source.write_text(f"{head}#include <torch/extension.h>\n")
+        for index, flags in enumerate(_VARIANTS):
+            out = str(headers / f"{index}.gch")
+            command = (*BASE, march, *flags, include, "-x", "c++-header", str(source), "-o", out)
+            _compile(folder, compiler, *command)
+    prefix = (f"-I{folder / 'pch'}", include, "-include", PREFIX_HEADER)
     objects = []
     for path in sorted((HEADERS / "library").glob("*.cpp")):
         objects.append(f"{path.stem}.o")

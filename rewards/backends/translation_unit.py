@@ -7,7 +7,8 @@ cannot be included.
 import re
 
 from kernelwright.rewards.backend import BuildError, Sources
-from kernelwright.rewards.backends.slim_kit import PREFIX_HEADER
+from kernelwright.rewards.backends.lean import is_lean
+from kernelwright.rewards.backends.slim_kit import LEAN_HEADER, PREFIX_HEADER
 
 DIAGNOSTICS = ("-fmax-errors=12", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
 _DIRECTIVE = re.compile(
@@ -20,7 +21,7 @@ _BEYOND_HEADERS = re.compile(
     r"^(?:torch/(?:csrc|nn|optim|serialize|library|custom_class)|ATen/(?:cpu|native|cuda|ops)|"
     r"c10/cuda|pybind11/(?:numpy|eigen|embed|chrono|complex|iostream))"
 )
-_REFERENCE = re.compile(r"undefined reference to `([^']+)'")
+_REFERENCE = re.compile(r"undefined reference to [`']([^'\n]+)'")
 _FORBIDDEN = re.compile(
     r"(?:at|c10|torch|caffe2|pybind11)::.*|_?Py[A-Z_].*|(?:cblas_|mkl_|dnnl_|LAPACKE_)\w+|"
     r"[sdcz](?:gemm|gemv|dot|axpy|scal|asum|nrm2|trsm|syrk|getrf|potrf)_?"
@@ -82,7 +83,8 @@ def bindings(sources: Sources) -> list[str]:
 
 def slim(sources: Sources, macros: tuple[str, ...] = ()) -> str:
     """The translation unit for the slim headers; *macros* are lines that follow them."""
-    head = [f"#include <{PREFIX_HEADER}>", "#define TORCH_EXTENSION_NAME kernel", *macros]
+    header = LEAN_HEADER if is_lean(sources) else PREFIX_HEADER
+    head = [f"#include <{header}>", "#define TORCH_EXTENSION_NAME kernel", *macros]
     return "\n".join([*head, *_numbered(sources), *bindings(sources), ""])
 
 

@@ -20,7 +20,8 @@ inline float float_of(uint32_t bits) {
 
 inline float half_to_float(uint16_t half) {
 #ifdef __F16C__
-  return _cvtsh_ss(half);
+  using Halves = short __attribute__((vector_size(16)));
+  return __builtin_ia32_vcvtph2ps(Halves{static_cast<short>(half)})[0];
 #else
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t rest = half & 0x7fffu;
@@ -33,7 +34,8 @@ inline float half_to_float(uint16_t half) {
 
 inline uint16_t float_to_half(float value) {
 #ifdef __F16C__
-  return _cvtss_sh(value, 0);
+  using Floats = float __attribute__((vector_size(16)));
+  return static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(Floats{value}, 0)[0]);
 #else
   const uint32_t bits = bits_of(value);
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000u);
