@@ -16,8 +16,6 @@ SAMPLED_TOKENS_PER_S = 1500.0
 VERIFICATIONS_PER_S = 1.0
 FILL = 0.2
 """Share of its longest row or completion that a row of the quick start fills."""
-EVAL_ANSWERS = 5
-"""Answers verified for each held-out task, to know that it can be solved."""
 SAMPLE_KB = 12.0
 """One line of samples.jsonl: a completion and its verdict."""
 MODEL_MB = 20.0
@@ -52,7 +50,7 @@ def budget(command: str, config: dict[str, Any]) -> Budget | None:
 
 
 def _synth(config: dict[str, Any]) -> Budget:
-    answers = config["tasks"] * config["answers_per_task"] + config["eval_tasks"] * EVAL_ANSWERS
+    answers = config["tasks"] * config["answers_per_task"] + config["eval_tasks"]
     return _cost(verifications=answers)
 
 

@@ -1,7 +1,7 @@
 """``kernelwright synth``: draw tasks, verify the teacher's answers, keep what is right and legal.
 
-Speed is measured only if asked for. The folder holds ``tasks.jsonl``, ``eval_tasks.jsonl``,
-``pairs.jsonl`` and ``card.json``; overlap with public benchmarks is not examined.
+Speed is measured only if asked for. The folder holds ``tasks.jsonl``, ``practice_tasks.jsonl``,
+``eval_tasks.jsonl``, ``pairs.jsonl`` and ``card.json``; overlap with public benchmarks is not examined.
 """
 
 import json
@@ -22,7 +22,8 @@ from kernelwright.rewards.prompt import STYLES
 from kernelwright.rewards.record import to_line
 
 logger = logging.getLogger(__name__)
-TASKS, EVAL_TASKS, CARD = "tasks.jsonl", "eval_tasks.jsonl", "card.json"
+TASKS, PRACTICE, EVAL_TASKS = "tasks.jsonl", "practice_tasks.jsonl", "eval_tasks.jsonl"
+CARD = "card.json"
 
 
 @dataclass
@@ -35,6 +36,10 @@ class SynthArguments:
         default_factory=lambda: list(FAMILIES), metadata={"help": "operator families to draw from"}
     )
     tasks: int = field(default=300, metadata={"help": "training tasks"})
+    practice_tasks: int = field(
+        default=0,
+        metadata={"help": "more tasks of the same draw, without answers: for RFT and RL"},
+    )
     eval_tasks: int = field(default=24, metadata={"help": "tasks of held-out compositions"})
     eval_share: float = field(
         default=0.15, metadata={"help": "share of compositions that are held out"}
@@ -75,10 +80,11 @@ def main(argv: list[str] | None = None) -> int:
     train, held = draw(
         arguments.families,
         arguments.seed,
-        arguments.tasks,
+        arguments.tasks + arguments.practice_tasks,
         arguments.eval_tasks,
         arguments.eval_share,
     )
+    train, practice = train[: arguments.tasks], train[arguments.tasks :]
     questions = [each for drawn in train for each in _questions(drawn, arguments, False)]
     questions += [each for drawn in held for each in _questions(drawn, arguments, True)]
     folder = RunFolder.open(
@@ -88,7 +94,7 @@ def main(argv: list[str] | None = None) -> int:
     open_questions = remaining(folder, questions)
     unscored = _verify(folder, open_questions, arguments) if open_questions else 0
     kept = [_solvable(folder, train, PAIRS), _solvable(folder, held, EVAL_ANSWERS)]
-    for name, drawn in zip((TASKS, EVAL_TASKS), kept, strict=True):
+    for name, drawn in zip((TASKS, EVAL_TASKS, PRACTICE), (*kept, practice), strict=True):
         _replace(folder.path / name, "".join(f"{to_line(each.task)}\n" for each in drawn))
     about = card(folder, arguments.seed, len(kept[0]), len(kept[1]), unscored)
     _replace(folder.path / CARD, json.dumps(about, indent=1) + "\n")
@@ -103,7 +109,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _questions(drawn: Drawn, arguments: SynthArguments, held: bool) -> list[Question]:
     split = "valid" if validation(drawn.task.id, arguments.valid_share) else "train"
-    most = 0 if held else arguments.answers_per_task
+    most = 1 if held else arguments.answers_per_task  # one answer shows that a task has one
     answers = chosen(drawn.answers, arguments.mechanisms, most, drawn.task.id)
     return [
         Question(drawn.task, mechanism, source, "eval" if held else split)

@@ -57,13 +57,16 @@ async def gate(
     began = time.perf_counter()
     ratios: dict[str, list[float]] = {name: [] for name in oracles}
     latencies: dict[str, list[float]] = {}
+    calls: dict[str, int] = {}
     deadline = began + judge.options.timing_timeout_s
     with draft.gate("speed"):
         try:
             while not timing.settled(ratios[next(iter(ratios))]):
                 if time.perf_counter() > deadline:
                     draft.fail("speed", Status.TIMEOUT, "timing", final=True)
-                seconds, why = await _one_process(judge, task, candidate, artefacts, oracles)
+                seconds, why = await _one_process(
+                    judge, task, candidate, artefacts, oracles, calls
+                )
                 if why:
                     q = len(certificate.trials) / (len(certificate.trials) + 1)
                     draft.note(q=q)
@@ -95,6 +98,7 @@ async def _one_process(
     candidate: Candidate,
     artefacts: list[Artefact],
     oracles: dict[str, Oracle],
+    calls: dict[str, int],
 ) -> tuple[dict[str, float], str]:
     """Seconds a call of each contender in one fresh process; what is wrong with an output."""
     draw = random.Random(secrets.randbits(64))
@@ -121,7 +125,7 @@ async def _one_process(
             block = _baseline(oracle, name, task, timeout_s)
             contenders[name] = timing.Contender(block, oracle.freeze, oracle.thaw)
         try:
-            seconds = timing.measure(contenders, timing.Plan(), draw)
+            seconds = timing.measure(contenders, timing.Plan(), draw, calls)
         except Ended as error:
             raise WorkerDied(str(error)) from error
         except TimeoutError as error:

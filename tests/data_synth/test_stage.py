@@ -17,6 +17,7 @@ from kernelwright.rewards.task import Task
 SETTINGS = {
     "families": ["elementwise", "fusion"],
     "tasks": 4,
+    "practice_tasks": 3,
     "eval_tasks": 1,
     "eval_share": 0.5,
     "answers_per_task": 2,
@@ -46,7 +47,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_keeps_verified_pairs_of_training_tasks_only(folder: Path) -> None:
     tasks, held = rows(folder / "tasks.jsonl"), rows(folder / "eval_tasks.jsonl")
     pairs = rows(folder / "pairs.jsonl")
-    assert (len(tasks), len(held), len(pairs)) == (4, 1, 8)
+    practice = rows(folder / "practice_tasks.jsonl")
+    assert (len(tasks), len(held), len(pairs), len(practice)) == (4, 1, 8, 3)
+    assert not {task["id"] for task in practice} & {task["id"] for task in [*tasks, *held]}
     assert {pair["task_id"] for pair in pairs} == {task["id"] for task in tasks}
     for pair in pairs:
         assert json.loads(pair["verdict"])["status"] == "ok"
