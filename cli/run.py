@@ -112,6 +112,10 @@ def _cells(cost: Budget) -> tuple[str, str, str, str]:
     return f"{cost.tokens:,}", f"{cost.verifications:,}", f"{cost.disk_mb:,.0f}", minutes
 
 
+MAX_THREADS = 4
+"""Threads of a stage that trains on the CPU: small models gain nothing from more."""
+
+
 def _check_disk(run: Path, total: Budget) -> None:
     free_mb = shutil.disk_usage(run).free / 2**20
     if free_mb < total.disk_mb:
@@ -127,9 +131,11 @@ def _run_stage(stage: Stage, run: Path) -> tuple[int, Done]:
     line = stage.command_line(run, resume)
     print(f"{stage.name}: kernelwright {' '.join(line)}", flush=True)
     start = time.monotonic()
-    # Two threads on a core that is not free are ten times slower than one; the verifier chooses
-    # its own.
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    # Threads that spin while they wait are many times slower than one thread as soon as a core is
+    # not free; those that sleep lose nothing. The verifier chooses its own.
+    threads = min(len(os.sched_getaffinity(0)), MAX_THREADS)
+    given = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+    environment = {**given, **os.environ}
     process = subprocess.Popen([sys.executable, "-m", "kernelwright.cli", *line], env=environment)
     try:
         # wait4 and not wait: it tells what this child used, and no other

@@ -1,7 +1,8 @@
 """``kernelwright synth``: draw tasks, verify the teacher's answers, keep what is right and legal.
 
 Speed is measured only if asked for. The folder holds ``tasks.jsonl``, ``practice_tasks.jsonl``,
-``eval_tasks.jsonl``, ``pairs.jsonl`` and ``card.json``; overlap with public benchmarks is not examined.
+``eval_tasks.jsonl``, ``pairs.jsonl`` and ``card.json``; overlap with public benchmarks is not
+examined.
 """
 
 import json

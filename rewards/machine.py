@@ -41,3 +41,13 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "compiler": compiler(),
     }
+
+
+def environment(threads: int) -> dict[str, str]:
+    """This process's environment with *threads* for every kernel, and no other say in threading.
+
+    What is timed must not depend on how the caller's own OpenMP is tuned.
+    """
+    foreign = ("OMP_", "GOMP_", "KMP_", "MKL_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return kept | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}

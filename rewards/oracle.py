@@ -5,13 +5,13 @@ nothing, and the restart is counted.
 """
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from kernelwright.rewards import machine
 from kernelwright.rewards.channel import Channel, Closed
 from kernelwright.rewards.workers import InfraError
 
@@ -33,8 +33,7 @@ class Oracle:
     def start(self) -> None:
         """Launch the process without waiting for it."""
         self.channel, theirs = Channel.pair()
-        environment = {**os.environ, "OMP_NUM_THREADS": str(self._threads)}
-        environment["MKL_NUM_THREADS"] = str(self._threads)
+        environment = machine.environment(self._threads)
         module = "kernelwright.rewards.oracle_process"
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(theirs.fileno()), str(self._folder)],

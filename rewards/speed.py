@@ -64,9 +64,7 @@ async def gate(
             while not timing.settled(ratios[next(iter(ratios))]):
                 if time.perf_counter() > deadline:
                     draft.fail("speed", Status.TIMEOUT, "timing", final=True)
-                seconds, why = await _one_process(
-                    judge, task, candidate, artefacts, oracles, calls
-                )
+                seconds, why = await _one_process(judge, task, candidate, artefacts, oracles, calls)
                 if why:
                     q = len(certificate.trials) / (len(certificate.trials) + 1)
                     draft.note(q=q)

@@ -80,8 +80,7 @@ def measure(
         for each in contenders.values():
             each.thaw()
     medians = {name: median(values) for name, values in seconds.items()}
-    for name, each in medians.items():
-        calls[name] = _filling(plan, each)
+    calls.update({name: _filling(plan, each) for name, each in medians.items()})
     return medians
 
 

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelwright.rewards import machine
 from kernelwright.rewards.channel import Channel, Closed
 from kernelwright.rewards.sandbox import Limits
 
@@ -50,8 +51,8 @@ class WarmParent:
 
     def __init__(self, backend: str, threads: int) -> None:
         self._channel, theirs = Channel.pair()
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
-        environment |= {"MKL_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = machine.environment(threads)
+        environment |= {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         module = "kernelwright.rewards.warm_parent"
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(theirs.fileno()), backend],
