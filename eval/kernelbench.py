@@ -101,7 +101,7 @@ async def _certify(tasks: list[Task]) -> list[str]:
 
     found = []
     with tempfile.TemporaryDirectory() as folder:
-        oracle = Oracle(Path(folder), machine.cores())
+        oracle = Oracle(Path(folder), machine.cores(), "cpu")
         for task in track(tasks, "certifying", transient=True):
             order = {"op": "certify", "task": asdict(task), "seed": 1}
             try:

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from kernelwright.configs.errors import UserError
+from kernelwright.configs.errors import UserError, one_line
 from kernelwright.rewards.backend import installed, load_backend
 from kernelwright.rewards.candidate import Candidate
 from kernelwright.rewards.options import BASELINES, VerifierOptions
@@ -20,6 +20,7 @@ _FENCED = re.compile(r"^```", re.MULTILINE)
 _MARKS = {True: ("ok", "green"), False: ("FAILED", "red"), None: ("-", "dim")}
 
 
+@one_line
 def main(argv: list[str] | None = None) -> int:
     """Parse *argv*, verify, print; the exit status."""
     arguments = _parser().parse_args(argv)

@@ -43,11 +43,14 @@ def versions() -> dict[str, str]:
     }
 
 
-def environment(threads: int) -> dict[str, str]:
+def environment(threads: int, device: str) -> dict[str, str]:
     """This process's environment with *threads* for every kernel, and no other say in threading.
 
-    What is timed must not depend on how the caller's own OpenMP is tuned.
+    What is timed must not depend on how the caller's own OpenMP is tuned. For kernels of the CPU
+    every accelerator is hidden: they may not use one, and importing torch may start its threads.
     """
     foreign = ("OMP_", "GOMP_", "KMP_", "MKL_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    if device == "cpu":
+        kept |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
     return kept | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}

@@ -21,8 +21,8 @@ START_TIMEOUT_S = 120.0
 class Oracle:
     """One oracle process; orders are answered one at a time."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        self._folder, self._threads = folder, threads
+    def __init__(self, folder: Path, threads: int, device: str) -> None:
+        self._folder, self._threads, self._device = folder, threads, device
         self._process: subprocess.Popen[bytes] | None = None
         self.channel: Channel | None = None
         self._lock = asyncio.Lock()
@@ -33,7 +33,7 @@ class Oracle:
     def start(self) -> None:
         """Launch the process without waiting for it."""
         self.channel, theirs = Channel.pair()
-        environment = machine.environment(self._threads)
+        environment = machine.environment(self._threads, self._device)
         module = "kernelwright.rewards.oracle_process"
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(theirs.fileno()), str(self._folder)],

@@ -71,7 +71,7 @@ class LocalVerifier:
         threads = machine.cores()
         self._parent = WarmParent(self.options.backend, threads)
         names = dict.fromkeys(("eager", *self.options.baselines))
-        self._oracles = {name: Oracle(self._folder, threads) for name in names}
+        self._oracles = {name: Oracle(self._folder, threads, self.backend.device) for name in names}
         self._oracles["eager"].start()
         master = secrets.randbits(62) if self.options.seed is None else self.options.seed
         self._certificates = Certificates(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.rewards import machine
+from kernelwright.rewards.backend import load_backend
 from kernelwright.rewards.channel import Channel, Closed
 from kernelwright.rewards.sandbox import Limits
 
@@ -51,7 +52,7 @@ class WarmParent:
 
     def __init__(self, backend: str, threads: int) -> None:
         self._channel, theirs = Channel.pair()
-        environment = machine.environment(threads)
+        environment = machine.environment(threads, load_backend(backend).device)
         environment |= {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         module = "kernelwright.rewards.warm_parent"
         self._process = subprocess.Popen(
