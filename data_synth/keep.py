@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from kernelwright.configs.run_folder import RunFolder
 from kernelwright.rewards.candidate import Candidate
+from kernelwright.rewards.outage import refuse_outage
 from kernelwright.rewards.prompt import answer, messages
 from kernelwright.rewards.record import to_line, to_plain
 from kernelwright.rewards.task import Task
@@ -70,6 +71,7 @@ def verify(
             verdicts = verifier.verify_all(pairs, on_verdict=arrived)
             if failures:
                 raise failures[0]
+            refuse_outage(verdicts)
             unscored += sum(verdict.status is Status.INFRA_ERROR for verdict in verdicts)
     return unscored
 

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from kernelwright.configs.run_folder import RunFolder
 from kernelwright.eval.arguments import EvalArguments
 from kernelwright.policy.generate import Completion, batch_seed, sample
+from kernelwright.rewards.outage import refuse_outage
 from kernelwright.rewards.prompt import messages
 from kernelwright.rewards.record import to_plain
 from kernelwright.rewards.task import Task
@@ -79,17 +80,22 @@ def _judge(
     def keep(place: int, verdict: Verdict) -> None:
         task, index, completion = judged[place]
         try:
-            _write(run, task, index, completion, verdict)
+            if verdict.status is not Status.INFRA_ERROR:
+                _write(run, task, index, completion, verdict)
         except Exception as error:  # on the verifier's thread, where it would be swallowed
             lost.append(error)
         advance()
         kept.release()
 
-    verifier.verify_all([(task, answer.text) for task, _, answer in judged], keep)
+    verdicts = verifier.verify_all([(task, answer.text) for task, _, answer in judged], keep)
     for _ in judged:  # the last verdicts may still be on their way to the file
         kept.acquire()
     if lost:
         raise lost[0]
+    refuse_outage(verdicts)  # before its rows are written, so that a resumed run tries them again
+    for (task, index, completion), verdict in zip(judged, verdicts, strict=True):
+        if verdict.status is Status.INFRA_ERROR:
+            _write(run, task, index, completion, verdict)
 
 
 def _write(

@@ -47,10 +47,12 @@ def environment(threads: int, device: str) -> dict[str, str]:
     """This process's environment with *threads* for every kernel, and no other say in threading.
 
     What is timed must not depend on how the caller's own OpenMP is tuned. For kernels of the CPU
-    every accelerator is hidden: they may not use one, and importing torch may start its threads.
+    every accelerator is hidden. torch asks NVML whether there is one: the CUDA driver would start a
+    thread, and a process with threads cannot fork workers.
     """
     foreign = ("OMP_", "GOMP_", "KMP_", "MKL_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     if device == "cpu":
         kept |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+    kept["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     return kept | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}

@@ -32,6 +32,9 @@ class SourceChanged(Exception):
 
 def import_heavy() -> None:
     """Import what a child needs, so that a fork starts warm. Runs no operator."""
+    import logging
+
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # "No CUDA runtime"
     import torch
     import torch.nn.functional
     import torch.utils._python_dispatch

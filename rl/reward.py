@@ -14,6 +14,7 @@ from statistics import mean
 from typing import Any, Protocol
 
 from kernelwright.configs.run_folder import RunFolder
+from kernelwright.rewards.outage import refuse_outage
 from kernelwright.rewards.record import to_plain
 from kernelwright.rewards.task import Task
 from kernelwright.rewards.verdict import Status, Verdict
@@ -64,6 +65,7 @@ class KernelReward:
         texts = [self._decode(ids) for ids in completion_ids]
         began = time.perf_counter()
         verdicts = self._verifier.verify_all(list(zip(tasks, texts, strict=True)))
+        refuse_outage(verdicts)
         waited_s = time.perf_counter() - began
         self.waited_s += waited_s
         log_metric("verify_s", waited_s)

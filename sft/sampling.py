@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from kernelwright.configs.errors import UserError
 from kernelwright.configs.run_folder import RunFolder
 from kernelwright.policy.generate import Completion, batch_seed, sample
+from kernelwright.rewards.outage import refuse_outage
 from kernelwright.rewards.prompt import messages
 from kernelwright.rewards.record import to_plain
 from kernelwright.rewards.task import Task
@@ -101,6 +102,7 @@ def gather(
                     )
                     picked = [(task, i, answers[task.id][i]) for task, i in wanted]
                     verdicts = verifier.verify_all([(task, each.text) for task, _, each in picked])
+                    refuse_outage(verdicts)
                     for (task, i, answer), verdict in zip(picked, verdicts, strict=True):
                         _write(run, task, i, answer, verdict)
                 progress.advance(bar, len(chunk) * n)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from kernelwright.configs.errors import UserError
 from kernelwright.configs.run_folder import RunFolder
 from kernelwright.policy.checkpoint import forget_after, last_checkpoint
 from kernelwright.rewards.task import Task
@@ -16,16 +17,21 @@ TASKS = [Task(f"task{index}", f"class Model: {index}", family="toy") for index i
 
 
 class ByLength:
-    """Longer text, higher reward; some answers meet broken machinery. Dies at call *end*."""
+    """Longer text, higher reward; some answers meet broken machinery.
 
-    def __init__(self, end=None):
-        self.calls, self.end, self.asked = 0, end, []
+    Dies at call *end*; at call *out_at* all its machinery is broken.
+    """
+
+    def __init__(self, end=None, out_at=None):
+        self.calls, self.end, self.out_at, self.asked = 0, end, out_at, []
 
     def verify_all(self, pairs):
         self.calls += 1
         self.asked.append([task.id for task, _ in pairs])
         if self.calls == self.end:
             raise RuntimeError("killed")
+        if self.calls == self.out_at:
+            return [Verdict(Status.INFRA_ERROR, "worker_lost", task=task.id) for task, _ in pairs]
         return [self._judge(task, text) for task, text in pairs]
 
     def _judge(self, task, text):
@@ -127,6 +133,14 @@ def test_the_control_trains_on_random_rewards_and_logs_the_true_verdicts(go, tmp
     assert len({row["reward"] for row in scored}) == len(scored)
     assert any(row["reward"] != row["verdict"]["reward"] for row in scored)
     assert all(row["verdict"]["reward"] is None for row in first if row["reward"] is None)
+
+
+def test_a_verifier_that_is_down_stops_the_run_which_then_resumes_exactly(go, tmp_path):
+    whole = go(tmp_path / "whole", ByLength())
+    with pytest.raises(UserError, match="could judge none of 8 kernels: worker_lost"):
+        go(tmp_path / "cut", ByLength(out_at=4))
+    resumed = go(tmp_path / "cut", ByLength())
+    assert rows(resumed) == rows(whole)
 
 
 def test_a_torn_checkpoint_is_not_resumed(tmp_path):
