@@ -39,11 +39,6 @@ _IMPLIED = re.compile(
 )
 
 
-def linker() -> tuple[str, ...]:
-    """The flag for gold where it is installed: a link takes a third of the default's time."""
-    return ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
-
-
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What one compiler run came to."""

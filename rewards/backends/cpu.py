@@ -20,17 +20,16 @@ from kernelwright.rewards.backends.compiler import (
     admitted,
     condensed,
     find_compiler,
-    linker,
     run,
     split_macros,
 )
+from kernelwright.rewards.backends.link import LINK
 from kernelwright.rewards.backends.loader import load_full, load_slim
 from kernelwright.rewards.backends.object_scan import ALLOWED_LIBRARIES, ALLOWED_SYMBOLS, scan
 from kernelwright.rewards.backends.slim_kit import SlimKit
 
 COMPILE_TIMEOUT_S = 60.0
 _OUT = ("-o", "object.so")
-_LINK = ("-shared", "-Wl,-u,kernelwright_module", "-Wl,-z,defs", "-Wl,--gc-sections")
 
 
 class CpuBackend:
@@ -91,7 +90,7 @@ class CpuBackend:
         kit = self.prepare(arch)
         (private / "main.cpp").write_text(translation_unit.slim(sources, macros))
         done = run(
-            [*command, *kit.includes, "main.cpp", *_LINK, *linker(), str(kit.library), *_OUT],
+            [*command, *kit.includes, "main.cpp", *LINK, *kit.linker, str(kit.library), *_OUT],
             private,
             self._timeout_s,
         )

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from kernelwright.configs.errors import UserError
 from kernelwright.rewards.backends.compiler import BASE, STANDARD, admitted, find_compiler
+from kernelwright.rewards.backends.link import GOLD, gold_links
 from kernelwright.rewards.backends.torch_names import torch_include
 
 HEADERS = Path(__file__).parent / "slim"
@@ -45,6 +46,11 @@ class SlimKit:
     def library(self) -> Path:
         """The static library behind the slim headers."""
         return self.root / "libslim.a"
+
+    @property
+    def linker(self) -> tuple[str, ...]:
+        """The flag for gold where it links: it takes a third of the default linker's time."""
+        return (GOLD,) if (self.root / "gold").is_file() else ()
 
     @property
     def includes(self) -> tuple[str, ...]:
@@ -144,6 +150,8 @@ def _build_slim(compiler: str, arch: str, folder: Path) -> None:
     _compile(folder, shutil.which("ar") or "ar", "rcs", "libslim.a", *objects)
     for name in objects:
         (folder / name).unlink()
+    if gold_links(compiler, folder, (f"-I{HEADERS}",), "libslim.a"):
+        (folder / "gold").touch()
 
 
 def _build_binding(compiler: str, folder: Path) -> None:

@@ -2,13 +2,14 @@
 
 import math
 import resource
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from kernelwright.rewards.backend import BuildError, IllegalBuild
+from kernelwright.rewards.backend import BuildError, IllegalBuild, Sources
 from kernelwright.rewards.backends.cpu import CpuBackend
 from kernelwright.rewards.backends.load_inline import Recorder, record
 
@@ -132,6 +133,25 @@ def test_a_build_is_quick_and_an_artefact_is_reused(tmp_path: Path) -> None:
     again = BACKEND.build(sources, tmp_path)
     assert again.cached and again.path == first.path
     assert [path.name for path in tmp_path.iterdir()] == [first.path.name]
+
+
+def test_a_gold_that_does_not_link_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "bin" / "ld.gold"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    compiler = tmp_path / "bin" / "g++"  # a GCC that finds that gold first
+    compiler.write_text(f'#!/bin/sh\nexec {shutil.which("g++")} -B{broken.parent} "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    backend = CpuBackend(cache=tmp_path / "cache")
+    artefact = backend.build(
+        Sources(name="k", cpp=(SCALE,), functions=(("scale", ""),)), tmp_path / "out"
+    )
+    assert backend.prepare().linker == ()
+    assert artefact.path.is_file()
 
 
 def test_a_compiler_error_names_the_line_of_the_source(tmp_path: Path) -> None:
