@@ -10,14 +10,14 @@ GOLD = "-fuse-ld=gold"
 """It takes a third of the default linker's time."""
 _PROBE = """#include <vector>
 #include <torch/extension.h>
-extern "C" __attribute__((visibility("default"))) int kernelwright_module(int n) {
-  std::vector<double> sums(n);
+torch::Tensor probe(torch::Tensor x) {
+  std::vector<double> sums(x.numel());
 #pragma omp parallel for
-  for (int i = 0; i < n; ++i) sums[i] = i;
-  auto t = torch::empty({n});
-  if (sums.empty()) throw std::runtime_error("nothing");
-  return static_cast<int>(sums[n - 1] + t.numel());
+  for (int i = 0; i < x.numel(); ++i) sums[i] = i;
+  TORCH_CHECK(!sums.empty(), "nothing");
+  return torch::empty_like(x);
 }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("probe", &probe); }
 """
 """What a kernel needs of the linker: allocation, exceptions, OpenMP, and our library."""
 
@@ -26,12 +26,19 @@ def gold_links(compiler: str, folder: Path, includes: tuple[str, ...], library: 
     """Whether gold links a small kernel against *library* in *folder*.
 
     It may be absent. Beside a GCC of another origin it may not find that GCC's libraries, and then
-    every candidate would be blamed for it.
+    every candidate would be blamed for it. ``RuntimeError`` if the kernel does not compile.
     """
-    probe = folder / "probe.cpp"
-    probe.write_text(_PROBE)
-    files = (str(probe), *LINK, GOLD, library, "-o", str(probe.with_suffix(".so")))
-    done = subprocess.run([compiler, *BASE, *includes, *files], capture_output=True, cwd=folder)
-    for path in folder.glob("probe.*"):
-        path.unlink()
-    return done.returncode == 0
+    (folder / "probe.cpp").write_text(_PROBE)
+    compile_, link = ("-c", "probe.cpp", "-o", "probe.o"), ("probe.o", *LINK, GOLD, library)
+    try:
+        done = _run(folder, compiler, *BASE, *includes, *compile_)
+        if done.returncode:
+            raise RuntimeError(f"the probe of the linker does not compile:\n{done.stderr[:4000]}")
+        return _run(folder, compiler, *BASE, *link, "-o", "probe.so").returncode == 0
+    finally:
+        for path in folder.glob("probe.*"):
+            path.unlink()
+
+
+def _run(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)

@@ -88,7 +88,8 @@ def _keys(compiler: str, arch: str) -> tuple[str, str]:
     common = [banner, Path(__file__).read_text(), str(HEADERS)]
     python = [platform.python_version(), sysconfig.get_paths()["include"]]
     binding = [*common, *python, version("torch"), str(torch_include())]
-    slim = [*common, arch, " ".join(BASE)]
+    link = Path(__file__).with_name("link.py").read_text()
+    slim = [*common, arch, " ".join(BASE), link, str(shutil.which("ld.gold"))]
     if arch == "native":
         cpu = Path("/proc/cpuinfo").read_text().splitlines()[:40]
         slim += [line for line in cpu if line.startswith(("flags", "model"))]

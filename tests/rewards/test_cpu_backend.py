@@ -11,7 +11,9 @@ import torch
 
 from kernelwright.rewards.backend import BuildError, IllegalBuild, Sources
 from kernelwright.rewards.backends.cpu import CpuBackend
+from kernelwright.rewards.backends.link import GOLD, gold_links
 from kernelwright.rewards.backends.load_inline import Recorder, record
+from kernelwright.rewards.backends.slim_kit import HEADERS
 
 BACKEND = CpuBackend()
 SCALE = """
@@ -133,6 +135,13 @@ def test_a_build_is_quick_and_an_artefact_is_reused(tmp_path: Path) -> None:
     again = BACKEND.build(sources, tmp_path)
     assert again.cached and again.path == first.path
     assert [path.name for path in tmp_path.iterdir()] == [first.path.name]
+
+
+@pytest.mark.skipif(shutil.which("ld.gold") is None, reason="needs ld.gold")
+def test_a_gold_that_links_is_used(tmp_path: Path) -> None:
+    assert gold_links("g++", tmp_path, ("-I", str(HEADERS)), str(CpuBackend().prepare().library))
+    assert CpuBackend().prepare().linker == (GOLD,)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_gold_that_does_not_link_is_not_used(
