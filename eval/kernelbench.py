@@ -25,6 +25,7 @@ LEVELS = (1, 2, 3)
 TRIALS = 7  # of a certificate, all of whose tensors are held at once
 _FILE = re.compile(r"(\d+)_(\w+)\.py")
 _CERTIFY_TIMEOUT_S = 900.0
+_CURE = "pip install 'kernelwright[kernelbench]'"
 
 
 def load(path: Path, protocol: str = "strict") -> list[Task]:
@@ -133,7 +134,8 @@ def main(argv: list[str] | None = None) -> int:
             reasons[task.id] = ("read", why)
     for task, footprint in _measured([task for task in tasks if task.id not in reasons]):
         if footprint.failure:
-            reasons[task.id] = ("built", footprint.failure)
+            cure = f"; {_CURE}" if "No module named 'einops'" in footprint.failure else ""
+            reasons[task.id] = ("built", footprint.failure + cure)
         elif why := affordable(footprint, arguments.memory_gb * 1e9, arguments.tflop * 1e12):
             reasons[task.id] = ("affordable", why)
     if arguments.certify:
