@@ -117,8 +117,8 @@ def _build(
     parser.set_defaults_with_config(**values)
     try:
         with warnings.catch_warnings():
-            if "gradient_checkpointing" not in values:  # TRL's own default, not the user's choice
-                warnings.filterwarnings("ignore", "`gradient_checkpointing` is deprecated")
+            # Its new name is unknown to the older versions of transformers that we allow.
+            warnings.filterwarnings("ignore", "`gradient_checkpointing` is deprecated")
             *instances, rest = parser.parse_args_into_dataclasses(
                 flags, return_remaining_strings=True, look_for_args_file=False
             )
